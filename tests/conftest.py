@@ -50,5 +50,8 @@ os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (*_PATHS, os.environ.get
 # The agent of a batch that names none depends on what is installed: tests see only the agents that they provide.
 os.environ["PATH"] = remove_agents_from_path(os.environ.get("PATH", os.defpath))
 
+# What tests claim and trust is not the user's.
+os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="plait-state-")
+
 # Every scripted history compares the indexes of its state with a recount after each step.
 Script.checks.append(find_index_errors)

@@ -15,6 +15,7 @@ import pytest
 
 from plait.sources.formats import todo
 from plait.store.journal_writer import open_journal_writer
+from plait.store.state_claim import claim_state
 from plait.testing.script import Script
 from tests.support.cli_runner import ask
 
@@ -73,7 +74,7 @@ def test_the_plan_is_printed_in_an_ascii_terminal(top: Path) -> None:
 def test_an_interrupted_command_exits_silently_with_130(top: Path) -> None:
     code = (
         "import signal, os\nfrom plait.client import project_sources\nfrom plait.cli.app import run_cli\n"
-        "project_sources.find_repo = lambda where: os.kill(os.getpid(), signal.SIGINT)\n"
+        "project_sources.open_repo = lambda where: os.kill(os.getpid(), signal.SIGINT)\n"
         f"raise SystemExit(run_cli(['-C', {str(top)!r}, 'plan']))"
     )
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False)
@@ -108,7 +109,7 @@ def test_a_bug_is_reported_in_two_lines(
     words: tuple[str, ...], top: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for module in ("plait.client.project_sources", "plait.client.project_state", "plait.cli.commands.init"):
-        monkeypatch.setattr(f"{module}.find_repo", surprise)
+        monkeypatch.setattr(f"{module}.open_repo", surprise)
     answer = ask(capsys, top, *words)
     assert answer.code == 4
     first, second = answer.err.splitlines()
@@ -166,7 +167,7 @@ def test_history_gives_an_eta(top: Path, capsys: pytest.CaptureFixture[str]) -> 
     script.wait(120)
     script.exit_attempt("a")
     state = top / ".git" / "plait"
-    state.mkdir()
+    claim_state(state)
     assert json.loads(ask(capsys, top, "plan", "--json").out)["eta"] is None
     journal = open_journal_writer(state / "journal.db")
     journal.append(script.records)
@@ -180,7 +181,7 @@ def test_history_gives_an_eta(top: Path, capsys: pytest.CaptureFixture[str]) -> 
 @pytest.mark.parametrize("words", [("plan",), ("next",), ("config", "retries")])
 def test_a_damaged_journal_is_a_warning(words: tuple[str, ...], top: Path, capsys: pytest.CaptureFixture[str]) -> None:
     state = top / ".git" / "plait"
-    state.mkdir()
+    claim_state(state)
     (state / "journal.db").write_text("not a journal")
     answer = ask(capsys, top, *words)
     assert answer.code == 0

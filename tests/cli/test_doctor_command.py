@@ -18,6 +18,7 @@ from plait.core.task import Attempt, Step, Task
 from plait.store.batch_files import ENVIRONMENT_FILE, BatchInputs, write_batch_files
 from plait.store.inbox import open_inbox
 from plait.store.journal_writer import open_journal_writer
+from plait.store.state_claim import claim_state
 from plait.system.process_identity import TAG_VARIABLE, attempt_tag, tag_prefix
 from plait.system.state_paths import StateFolder
 from plait.testing.script import BATCH, Script
@@ -40,7 +41,7 @@ def top(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def state(top: Path) -> StateFolder:
     folder = top / ".git" / "plait"
-    folder.mkdir()
+    claim_state(folder)
     return StateFolder(folder)
 
 

@@ -43,6 +43,7 @@ from plait.core.views import make_batch_view
 from plait.git.location import RepoLocation, find_repo
 from plait.store.inbox import open_inbox
 from plait.store.project_files import INBOX_FILE, JOURNAL_FILE
+from plait.store.state_claim import claim_state
 from tests.support.cli_runner import CliResult, ask
 from tests.support.journal_writer import SETTINGS, JournalWriter, build_plan
 from tests.support.stub_engine import StubEngines, stub_engines
@@ -175,6 +176,7 @@ def test_pending_work_without_an_engine_is_reported(say: Say, writer: JournalWri
 
 
 def test_a_submitted_batch_is_pending_until_an_engine_takes_it(say: Say, place: RepoLocation) -> None:
+    claim_state(place.state)
     with closing(open_inbox(place.state / INBOX_FILE)) as inbox:
         inbox.put(Submit("s", "beef", build_plan("a", "b").without_texts(), SETTINGS))
     assert say("status").out.startswith("beef  pending    0/2 done")

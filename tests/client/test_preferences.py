@@ -17,7 +17,9 @@ from plait.client.preferences import (
     describe_preferences,
     describe_settings,
     load_effective_config,
+    trust_saved_commands,
 )
+from plait.client.trust import UntrustedError, list_repo_commands, require_trust
 from plait.config.config import Layer, find_repository_commands
 from plait.config.key import AnyKey
 from plait.config.keys import KEYS, KEYS_BY_JSON_NAME, KEYS_BY_NAME
@@ -162,13 +164,29 @@ def test_null_removes_a_saved_value_and_an_empty_text_is_none(location: RepoLoca
     assert (made.texts, made.after.run.verify) == ((("verify", "null"),), None)
 
 
-def test_a_saved_command_is_trusted(location: RepoLocation) -> None:
+def test_a_command_is_trusted_by_whoever_saves_it(location: RepoLocation) -> None:
     (location.top / "plait.toml").write_text('[run]\nverify = "make"\n')
     made = check_changes(location, {}, {"verify": "true", "gate": "make all", "agentCommand": "tool {task_file}"})
     assert [each.key for each in find_repository_commands(made.before)] == ["run.verify"]
-    assert find_repository_commands(made.after) == []
     assert made.untrusted == frozenset()
     assert made.after.origins["run.verify"].layer is Layer.SAVED
+    with pytest.raises(UntrustedError):
+        require_trust(made.after, location)
+    trust_saved_commands(location, made)
+    require_trust(made.after, location)
+
+
+def test_saved_settings_that_contain_commands_need_trust(location: RepoLocation) -> None:
+    """They may have been copied with the repository."""
+    config = load_effective_config(location, {"verify": '"rm -rf ~"', "maxBatchSize": "2"})
+    assert [command.name for command in list_repo_commands(config, location)] == ["run.verify"]
+    with pytest.raises(UntrustedError, match=r"saved setting verify: run\.verify = rm -rf ~"):
+        require_trust(config, location)
+    unrelated = check_changes(location, {"verify": '"rm -rf ~"'}, {"retries": 1})
+    assert unrelated.untrusted == {"run.verify"}
+    trust_saved_commands(location, unrelated)
+    with pytest.raises(UntrustedError):
+        require_trust(unrelated.after, location)
 
 
 def test_a_command_of_the_repository_is_untrusted(location: RepoLocation) -> None:

@@ -352,14 +352,17 @@ def test_a_damaged_journal_is_reported(location: RepoLocation, writer: JournalWr
 
 
 @pytest.fixture
-def read_only_location() -> Iterator[RepoLocation]:
+def read_only_location(monkeypatch: pytest.MonkeyPatch) -> Iterator[RepoLocation]:
     """Its state can only be read. Root may write everywhere, so another user id is used for a while."""
     top = Path(mkdtemp())
     (top / ".plait").mkdir(mode=0o555)
     top.chmod(0o755)
     root = not os.geteuid()
     if root:
+        os.chown(top / ".plait", 65534, -1)
         os.seteuid(65534)
+    monkeypatch.setenv("XDG_STATE_HOME", mkdtemp())
+    (top / ".plait").chmod(0o555)
     yield RepoLocation(top, top / ".plait", repository=False)
     if root:
         os.seteuid(0)
@@ -369,7 +372,7 @@ def read_only_location() -> Iterator[RepoLocation]:
 
 def test_a_read_only_state_folder_is_reported(read_only_location: RepoLocation) -> None:
     with open_session(read_only_location) as session:
-        with pytest.raises(WorldError, match=r"can't write the batch's files: .*Permission denied"):
+        with pytest.raises(WorldError, match=r"can't write its state to .*Permission denied"):
             session.submit(submission())
-        with pytest.raises(InboxError, match="can't be written"):
+        with pytest.raises(WorldError, match="can't write its state to"):
             session.send(Pause("p", "b1"))

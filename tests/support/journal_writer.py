@@ -21,6 +21,7 @@ from plait.core.task import Need, Task
 from plait.git.location import RepoLocation
 from plait.store.journal_writer import open_journal_writer
 from plait.store.project_files import JOURNAL_FILE
+from plait.store.state_claim import claim_state
 
 SETTINGS = Settings(isolation=Isolation.IN_PLACE, retries=0)
 
@@ -47,6 +48,7 @@ class JournalWriter:
 
     def apply(self, *events: Request | Report) -> None:
         self.now += 1
+        claim_state(self._place.state)
         with closing(open_journal_writer(self._place.state / JOURNAL_FILE)) as journal:
             records = fold_incoming(self.state, events, self.now)
             records += decide_due(self.state, self.now)[0]

@@ -25,6 +25,7 @@ from plait.store.inbox import open_inbox
 from plait.store.interfaces import Inbox
 from plait.store.journal_writer import open_journal_writer
 from plait.store.project_files import INBOX_FILE, JOURNAL_FILE
+from plait.store.state_claim import claim_state
 from plait.system.state_paths import StateFolder
 from tests.support.waiting import TIMEOUT_SECONDS
 
@@ -77,6 +78,7 @@ def wait_for_requests(inbox: Inbox) -> Sequence[Request]:
 
 
 def answer_requests(folder: Path, kill_after: int) -> None:
+    claim_state(folder)
     state, journal, inbox = (
         State(),
         open_journal_writer(folder / JOURNAL_FILE),

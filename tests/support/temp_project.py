@@ -292,9 +292,12 @@ def temp_project(
     if worktrees:
         project.git("init", "--quiet", "--bare", "--initial-branch=main", str(project.remote))
         project.git("remote", "add", "origin", str(project.remote))
+    before = os.environ["XDG_STATE_HOME"]
+    os.environ["XDG_STATE_HOME"] = project.env["XDG_STATE_HOME"]  # it says whose the project's state is
     try:
         yield project
     finally:
+        os.environ["XDG_STATE_HOME"] = before
         project.kill_processes()
         for process in project.cli_processes:
             process.communicate()

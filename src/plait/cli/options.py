@@ -93,8 +93,12 @@ def _read_names(where: Path, *, tasks: bool) -> Iterator[str]:
     from plait.cli.commands.status import sort_newest_first
     from plait.client.session import open_session
     from plait.git.location import find_repo
+    from plait.store.state_claim import explain_foreign
 
-    with open_session(find_repo(where)) as session:
+    location = find_repo(where)
+    if explain_foreign(location.state) is not None:  # a command reports it
+        return
+    with open_session(location) as session:
         batches = sort_newest_first(session.state)
     for number, batch in enumerate(batches):
         yield batch.id

@@ -20,7 +20,7 @@ from plait.client.planning.agent_assignment import check_budgets
 from plait.client.planning.plan_preview import measure_agent_capacity
 from plait.client.planning.submission import derive_parallel_limit
 from plait.client.session import new_request_id
-from plait.client.trust import list_repo_commands
+from plait.client.trust import RepoCommand, list_repo_commands, save_trust
 from plait.config.config import Config, Layer
 from plait.config.key import AnyKey
 from plait.config.keys import (
@@ -152,12 +152,15 @@ class InvalidSettingsError(FieldError):
 
 @dataclass(frozen=True, slots=True)
 class SettingsChanges:
-    """What to save, and the settings before and after. `untrusted`: keys whose commands come from an untrusted repository."""
+    """What to save, and the settings before and after. `untrusted`: keys whose commands come from an untrusted repository.
+    `commands` are those to be saved.
+    """
 
     texts: tuple[tuple[str, str | None], ...]
     before: Config
     after: Config
     untrusted: frozenset[str] = frozenset()
+    commands: tuple[RepoCommand, ...] = ()
 
 
 def load_effective_config(location: RepoLocation, saved: Mapping[str, str]) -> Config:
@@ -184,8 +187,20 @@ def check_changes(location: RepoLocation, saved: Mapping[str, str], patch: Mappi
     field_problems += () if field_problems else _check_agents(after, patch)
     if field_problems:
         raise InvalidSettingsError(field_problems)
-    untrusted = frozenset(command.key for command in list_repo_commands(after, location) if not command.trusted)
-    return SettingsChanges(texts, before, after, untrusted)
+    names = {KEYS_BY_JSON_NAME[name].name for name, text in texts if text is not None}
+    commands = list_repo_commands(after, location)
+    own = tuple(command for command in commands if command.given.layer is Layer.SAVED and command.key in names)
+    untrusted = frozenset(command.key for command in commands if not command.trusted and command not in own)
+    return SettingsChanges(texts, before, after, untrusted, own)
+
+
+def trust_saved_commands(location: RepoLocation, changes: SettingsChanges) -> None:
+    """Whoever saves a command may run it: remember that on this machine, since saved settings can be copied from elsewhere.
+
+    Raises WorldError if it can't be saved.
+    """
+    if changes.commands:
+        save_trust(location, changes.commands)
 
 
 def _load_config(location: RepoLocation, saved: Mapping[str, str]) -> tuple[Config, list[Problem]]:

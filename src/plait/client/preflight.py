@@ -44,6 +44,7 @@ from plait.runtime.sandbox.spec import SandboxLimits, SandboxSpec
 from plait.runtime.worker_pool import WorkerPool
 from plait.store.batch_files import BatchInputs
 from plait.store.project_files import LOCKS_FOLDER
+from plait.store.state_claim import claim_state
 from plait.system.atomic_files import read_regular_file, replace_file
 from plait.system.flock import try_lock
 from plait.system.port_leases import DEFAULT_PORTS, PortLeases
@@ -183,6 +184,7 @@ def _hold_preflight_lock(
     location: RepoLocation, on_line: Callable[[str], None], should_stop: Callable[[], bool]
 ) -> Iterator[None]:
     """Polled, so that waiting for another preflight can be stopped."""
+    claim_state(location.state)
     has_waited = False
     while True:
         with try_lock(location.state / LOCKS_FOLDER / PREFLIGHT) as is_held:

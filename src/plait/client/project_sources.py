@@ -15,9 +15,10 @@ from plait.core.errors import UserError
 from plait.core.fast_dataclass import dataclass
 from plait.core.plan import Problem, Severity
 from plait.core.settings import FileConflicts
-from plait.git.location import RepoLocation, find_repo, list_repo_files
+from plait.git.location import RepoLocation, list_repo_files
 from plait.sources.source_model import ReadOptions, SourceEntry
 from plait.sources.source_set import PathAliases, SourceSet, combine_sources
+from plait.store.state_claim import open_repo
 
 
 class SourcesMissingError(UserError):
@@ -48,7 +49,7 @@ def load_sources(  # noqa: PLR0913 - what was named, and how it is to be read
 
     `check_config` raises if the settings name untrusted code; it is called before any of that is loaded.
     """
-    location = location or find_repo(where)
+    location = location or open_repo(where)
     saved, saved_problems = read_saved_settings(location)
     config = load_config(location.top, flags=flags, saved=saved)
     if check_config is not None:

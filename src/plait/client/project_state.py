@@ -15,8 +15,9 @@ from plait.core.fast_dataclass import dataclass
 from plait.core.plan import Plan, Problem, Severity
 from plait.core.settings import Settings, Spend
 from plait.core.task import Task
-from plait.git.location import RepoLocation, find_repo
+from plait.git.location import RepoLocation
 from plait.store.project_files import JOURNAL_FILE, has_journal
+from plait.store.state_claim import open_repo
 
 if TYPE_CHECKING:
     from plait.core.state import State
@@ -27,7 +28,7 @@ T = TypeVar("T")
 
 def load_project_config(where: Path) -> Config:
     """The settings in force here."""
-    location = find_repo(where)
+    location = open_repo(where)
     saved, problems = read_saved_settings(location)
     config = load_config(location.top, saved=saved)
     return replace(config, warnings=(*problems, *config.warnings))

@@ -304,7 +304,9 @@ class Session:
     def enqueue(self, requests: Sequence[Request]) -> None:
         """Put requests into the inbox and wake the engine, without waiting."""
         from plait.client.submission_files import renew_environment
+        from plait.store.state_claim import claim_state
 
+        claim_state(self.location.state)
         renew_environment(self.location, self.state, requests)
         self._answers.expect(requests)
         for request in requests:

@@ -24,6 +24,7 @@ from plait.store.batch_files import (
     write_batch_environment,
     write_batch_files,
 )
+from plait.store.state_claim import claim_state
 from plait.system.atomic_files import make_private_folder
 
 _MIN_ID_DIGITS = 4  # hexadecimal digits
@@ -32,6 +33,7 @@ _TRIES_PER_LENGTH = 16
 
 def create_batch_files(location: RepoLocation, state: State, submission: Submission) -> str:
     """The new batch's id: short, and unique, because creating its folder reserves it."""
+    claim_state(location.state)
     taken = {*state.batches, *(task.id for task in submission.plan.tasks)}
     with _wrap_os_errors(location):
         batch = next(name for name in _generate_ids() if name not in taken and _make_folder(location, name))

@@ -8,7 +8,6 @@ user could have written, is ignored.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
@@ -25,7 +24,8 @@ from plait.config.loading import find_user_file
 from plait.core.errors import UserError, WorldError
 from plait.core.fast_dataclass import dataclass
 from plait.git.location import RepoLocation
-from plait.system.atomic_files import create_file, make_private_folder, read_private_file, replace_file
+from plait.store.state_claim import IDENTITY_FILE, claim_state, find_user_folder, hash_texts, read_identity
+from plait.system.atomic_files import make_private_folder, read_private_file, replace_file
 
 # These run when they are loaded, before there is a plan to show.
 FORMAT_KEY = "sources.format"
@@ -35,8 +35,6 @@ _COMMAND_KEY, _SHELL_KEY = "run.agent_command", "run.agent_shell"
 
 _LONG_GAP = re.compile(r" {8,}")  # what follows might be off screen
 
-IDENTITY_FILE = "identity"
-_VALID_IDENTITY = re.compile(r"[0-9a-f]{32}")
 _MAX_BYTES = 1 << 20  # no command is longer
 
 
@@ -150,9 +148,7 @@ def open_trust_store(location: RepoLocation) -> TrustStore:
 
 
 def find_trust_root() -> Path:
-    from platformdirs import user_state_path
-
-    return user_state_path("plait") / "trust"
+    return find_user_folder() / "trust"
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,36 +164,37 @@ class TrustedCommand:
 class TrustStore:
     """The trusted commands of one repository. `state` is its state folder (`RepoLocation.state`).
 
-    A repository is identified by its path and a random id, which is written to its state folder when one of its commands
-    is first trusted. So another repository at the same path is not mistaken for it.
+    A repository is identified by its path and the random id in its state folder, which is claimed when one of its
+    commands is first trusted. So another repository at the same path is not mistaken for it.
     """
 
     def __init__(self, root: Path, state: Path) -> None:
         self._root = root
-        self._identity = state / IDENTITY_FILE
+        self._state = state
         self.repository = os.path.realpath(state.parent)
 
     def list_commands(self) -> list[TrustedCommand]:
         """The newest last."""
-        folder = self._folder(_read_own_file(self._identity))
+        folder = self._find_folder()
         return [] if folder is None else _read_commands(folder)
 
     def add(self, commands: Iterable[tuple[str, str]]) -> None:
         """Trust these commands, each a key and its exact value. Durable on return; raises WorldError if it can't be saved."""
         now = time.time()
         try:
-            folder = self._folder(_read_or_create_identity(self._identity))
+            claim_state(self._state)
+            folder = self._find_folder()
             if folder is None:
-                raise WorldError(f"{self._identity} is damaged", hint="Remove it, and say again what you trust.")
+                raise WorldError(f"{self._state / IDENTITY_FILE} was removed", hint="Trust the commands again.")
             make_private_folder(folder)
             for key, value in commands:
-                _write_command(folder / _digest(key, value), TrustedCommand(key, value, self.repository, now))
+                _write_command(folder / hash_texts(key, value), TrustedCommand(key, value, self.repository, now))
         except OSError as error:
             raise _build_storage_error(error, self._root) from error
 
     def revoke(self) -> list[TrustedCommand]:
         """Revoke the trust in all commands of this repository; returns them."""
-        folder = self._folder(_read_own_file(self._identity))
+        folder = self._find_folder()
         if folder is None or not folder.is_dir():
             return []
         before = _read_commands(folder)
@@ -210,9 +207,9 @@ class TrustStore:
             raise _build_storage_error(error, self._root) from error
         return before
 
-    def _folder(self, identity: str | None) -> Path | None:
-        known = identity is not None and _VALID_IDENTITY.fullmatch(identity)
-        return self._root / _digest(self.repository, identity) if known and identity else None
+    def _find_folder(self) -> Path | None:
+        identity = read_identity(self._state)
+        return self._root / hash_texts(self.repository, identity) if identity else None
 
 
 def read_all_trusted(root: Path) -> list[TrustedCommand]:
@@ -241,7 +238,7 @@ def _read_valid_commands(folder: Path) -> Iterator[TrustedCommand]:
             command = TrustedCommand(
                 str(fields["key"]), str(fields["value"]), str(fields["repository"]), float(fields["when"])
             )
-            if _digest(command.key, command.value) == name:
+            if hash_texts(command.key, command.value) == name:
                 yield command
 
 
@@ -253,15 +250,6 @@ def _read_own_file(path: Path) -> str | None:
         return None
 
 
-def _read_or_create_identity(path: Path) -> str | None:
-    """The repository's id, created if there is none. Two processes that create it at once get the same one."""
-    if not os.path.lexists(path):
-        make_private_folder(path.parent)
-        with suppress(FileExistsError):  # another process was faster: use its identity
-            create_file(path, f"{os.urandom(16).hex()}\n".encode("ascii"), durable=True)
-    return _read_own_file(path)
-
-
 def _write_command(path: Path, command: TrustedCommand) -> None:
     """Write the file atomically: a reader sees all of it, or nothing."""
     fields = {
@@ -271,10 +259,6 @@ def _write_command(path: Path, command: TrustedCommand) -> None:
         "when": command.when,
     }
     replace_file(path, f"{json.dumps(fields)}\n".encode("ascii"), durable=True)
-
-
-def _digest(*parts: str) -> str:
-    return hashlib.sha256(json.dumps(parts).encode("ascii")).hexdigest()
 
 
 def _build_storage_error(error: OSError, root: Path) -> WorldError:

@@ -120,9 +120,13 @@ def choose_parallelism(tasks: int, cores: int) -> int:
     return max(2, min(wanted, cores))
 
 
+# What comes with a repository, or a copy of it, and not from the user alone.
+_SHARED_LAYERS = frozenset({Layer.REPOSITORY, Layer.SAVED})
+
+
 @dataclass(frozen=True, slots=True)
 class RepositoryCommand:
-    """Code that a repository's own config would have plait run."""
+    """Code that a repository's own config, or its saved settings, would have plait run."""
 
     key: str
     value: str
@@ -130,12 +134,14 @@ class RepositoryCommand:
 
 
 def find_repository_commands(config: Config) -> list[RepositoryCommand]:
-    """What needs trust: the repository's values that run code, unless a stronger layer replaces them."""
+    """What needs trust: values that run code, in the repository's file or saved in its state, unless a stronger layer
+    replaces them.
+    """
     commands = []
     for key in KEYS:
         origin = config.origins[key.name]
         value = config.value(key)
-        if origin.layer is Layer.REPOSITORY and key.runs_code(value):
+        if origin.layer in _SHARED_LAYERS and key.runs_code(value):
             commands.append(RepositoryCommand(key.name, _format_value(value), origin))
     return commands
 

@@ -26,6 +26,7 @@ from plait.git.location import RepoLocation
 from plait.store.interfaces import JournalBusyError
 from plait.store.journal_writer import open_journal_writer
 from plait.store.project_files import JOURNAL_FILE, open_project_inbox
+from plait.store.state_claim import claim_state
 from plait.system import log
 
 
@@ -54,6 +55,7 @@ def run_engine(location: RepoLocation) -> bool:
 
     The lock is released before the inbox is read a last time: a request that comes later finds no engine and starts one.
     """
+    claim_state(location.state)  # whoever started this engine: nothing of a foreign state runs
     engine = Engine(os.getpid(), __version__)
     with ExitStack() as stack:
         journal = stack.enter_context(closing(open_journal_writer(location.state / JOURNAL_FILE)))

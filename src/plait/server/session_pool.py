@@ -18,6 +18,7 @@ from plait.git.location import RepoLocation
 from plait.server.project_session import ProjectSession, RequestScope
 from plait.server.projects import Project, ProjectCatalog, ProjectStore
 from plait.store.project_files import has_journal
+from plait.store.state_claim import require_own_state
 
 T = TypeVar("T")
 
@@ -158,6 +159,7 @@ class SessionPool:
         if (session := self._open.get(project.id)) is not None:  # its checkout was gone and has been replaced
             await session.relocate(location)
             return session
+        await self._run_fetch(partial(require_own_state, location))
         session = ProjectSession(project.id, location, url=project.url)
         try:
             await session.open()

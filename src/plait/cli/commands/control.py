@@ -36,7 +36,7 @@ from plait.core.settings import Mode
 from plait.core.state import BatchState, State
 from plait.core.text import join_names
 from plait.core.views import find_batch_status
-from plait.git.location import find_repo
+from plait.store.state_claim import open_repo
 
 NoWait = Annotated[bool, typer.Option("--no-wait", help="Return as soon as the request is granted.")]
 
@@ -44,7 +44,7 @@ NoWait = Annotated[bool, typer.Option("--no-wait", help="Return as soon as the r
 def cancel_command(
     where: Path, names: opt.Tasks = None, *, yes: opt.NoPrompt = False, as_json: opt.Json = False
 ) -> int:
-    with open_session(find_repo(where)) as session:
+    with open_session(open_repo(where)) as session:
         target = find_batch_and_tasks(session.preview_state(), names or ())
         if target.tasks:
             return _send_task_requests(session, target, requests.CancelTask, as_json=as_json)
@@ -74,7 +74,7 @@ def approve_command(
     as_json: opt.Json = False,
 ) -> int:
     """Without a task, approve the next one; `everything`: stop asking."""
-    with open_session(find_repo(where)) as session:
+    with open_session(open_repo(where)) as session:
         target = find_batch_and_tasks(session.preview_state(), names or ())
         if everything and target.tasks:
             raise UserError("--all approves the whole batch, so it takes no tasks")
@@ -132,7 +132,7 @@ def recheck_command(
 def _open_followed_session(where: Path) -> Session:
     from plait.client.event_stream import EventStream  # only for what is shown while waiting
 
-    return open_session(find_repo(where), EventStream())
+    return open_session(open_repo(where), EventStream())
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +194,7 @@ class _RunAgain:
 
 def drop_command(where: Path, names: opt.Tasks = None, *, no_wait: NoWait = False, as_json: opt.Json = False) -> int:
     """Returns when the branch no longer contains their changes."""
-    with open_session(find_repo(where)) as session:
+    with open_session(open_repo(where)) as session:
         target = find_batch_and_tasks(session.preview_state(), names or ())
         batch = target.batch.id
         if not target.tasks:
@@ -219,7 +219,7 @@ def feedback_command(
     if len(arguments) < 2:
         raise UserError("feedback needs a task and a text", hint="plait feedback BATCH TASK 'text'")
     *names, text = arguments
-    with open_session(find_repo(where)) as session:
+    with open_session(open_repo(where)) as session:
         batch, task = find_one_task(session.preview_state(), names)
         feedback = sys.stdin.buffer.read().decode("utf-8", "replace") if text == "-" else text
         task_actions.check_answer(batch, task, feedback)
@@ -234,7 +234,7 @@ def feedback_command(
 def _request_for_batch(
     where: Path, command: str, names: Sequence[str], make_request: task_actions.BatchRequestFactory, *, as_json: bool
 ) -> int:
-    with open_session(find_repo(where)) as session:
+    with open_session(open_repo(where)) as session:
         target = find_batch_and_tasks(session.preview_state(), names)
         if target.tasks:
             raise UserError(

@@ -21,7 +21,7 @@ from plait.core.settings import Backoff
 from plait.core.state import BatchState
 from plait.core.status import TaskStatus
 from plait.git.command import PLAIT_IDENTITY, Git
-from plait.git.location import find_repo
+from plait.store.state_claim import open_repo
 
 # After the first run: one task is meant to fail until it gets what it needs.
 EXPECTED_STATUSES = {
@@ -96,7 +96,7 @@ def _retry_failed_task(options: RunOptions, batch: str) -> int:
     print_line(f"  plait retry {batch} {FAILING_TASK}")
     print_line()
     (options.directory / MISSING_FILE).write_text("hello\n", encoding="utf-8")
-    with open_session(find_repo(options.directory), EventStream()) as session:
+    with open_session(open_repo(options.directory), EventStream()) as session:
         session.subscribe()
         answer = session.send(Retry(new_request_id(), batch, FAILING_TASK))
         if not answer.granted:
@@ -127,7 +127,7 @@ def make_site(top: Path) -> None:
 
 
 def _find_batch(top: Path) -> BatchState | None:
-    state = read_past_batches(find_repo(top)).state
+    state = read_past_batches(open_repo(top)).state
     return next(iter(state.batches.values()), None) if state else None
 
 

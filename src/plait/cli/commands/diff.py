@@ -25,8 +25,9 @@ from plait.client.session import open_session
 from plait.core.errors import UserError
 from plait.core.state import State
 from plait.git.command import Git
-from plait.git.location import RepoLocation, find_repo
+from plait.git.location import RepoLocation
 from plait.store import project_files
+from plait.store.state_claim import open_repo
 
 
 def diff_command(
@@ -45,7 +46,7 @@ def diff_command(
     no_pager: Annotated[bool, typer.Option("--no-pager", help="Don't use a pager.")] = False,
     as_json: opt.Json = False,
 ) -> int:
-    location = find_repo(where)
+    location = open_repo(where)
     with open_session(location) as session:
         state = session.preview_state()
         target = find_batch_and_tasks(state, names or ())

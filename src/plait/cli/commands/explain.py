@@ -25,11 +25,11 @@ from plait.core.state import BatchState, State
 from plait.core.status import Category, TaskStatus
 from plait.core.task import Need, NeedKind
 from plait.core.text import join_names
-from plait.git.location import find_repo
+from plait.store.state_claim import open_repo
 
 
 def explain_command(where: Path, names: opt.OneTask = None, *, as_json: opt.Json = False) -> int:
-    location = find_repo(where)
+    location = open_repo(where)
     with open_session(location) as session:
         state = session.preview_state()
         batch, task = find_one_task(state, names or ())

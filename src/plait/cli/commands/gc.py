@@ -31,7 +31,8 @@ from plait.git.gc.removal_rules import (
     plan_gc,
 )
 from plait.git.gc.restore import SavedCommit, list_saved_commits, restore_branch
-from plait.git.location import RepoLocation, find_repo
+from plait.git.location import RepoLocation
+from plait.store.state_claim import open_repo
 
 
 def gc_command(
@@ -67,7 +68,7 @@ def gc_command(
     yes: opt.NoPrompt = False,
     as_json: opt.Json = False,
 ) -> int:
-    location = find_repo(where)
+    location = open_repo(where)
     if arguments:
         return _restore(location, arguments, branch, as_json=as_json)
     if branch is not None:

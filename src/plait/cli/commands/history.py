@@ -16,7 +16,7 @@ from plait.cli.format import STATUS_STYLES, format_agent_time, format_date, form
 from plait.cli.output import OK, Page, print_json
 from plait.client.session import open_session
 from plait.core.views import BatchView, make_batch_view
-from plait.git.location import find_repo
+from plait.store.state_claim import open_repo
 
 
 def status_command(
@@ -37,7 +37,7 @@ def status_command(
 
 
 def history_command(where: Path, *, as_json: opt.Json = False) -> int:
-    with open_session(find_repo(where)) as session:
+    with open_session(open_repo(where)) as session:
         state = session.preview_state()
     views = [make_batch_view(state, batch) for batch in sort_newest_first(state)]
     if as_json:

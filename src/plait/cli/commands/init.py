@@ -26,7 +26,8 @@ from plait.config.toml_file import format_toml, parse_toml
 from plait.config.value_types import InvalidValueError
 from plait.core.errors import UserError, WorldError
 from plait.core.fast_dataclass import dataclass
-from plait.git.location import RepoLocation, find_repo
+from plait.git.location import RepoLocation
+from plait.store.state_claim import open_repo
 from plait.system.atomic_files import create_file, replace_file
 
 _HINT_BY_ERRNO = {
@@ -80,7 +81,7 @@ def init_project(
     Without `ask`, the suggestions are written. `confirmed`: a person agreed to the commands, so they are trusted. `path`
     replaces PATH.
     """
-    location = find_repo(where)
+    location = open_repo(where)
     _check_not_configured(location.top, force=force)
     scan = scan_repo(location, os.environ.get("PATH", os.defpath) if path is None else path)
     if not as_json:

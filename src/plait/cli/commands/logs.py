@@ -37,12 +37,12 @@ from plait.core.events import Record
 from plait.core.explain import explain_in_words
 from plait.core.state import BatchState, TaskState
 from plait.core.task import Attempt, Step, make_gate_attempt
-from plait.git.location import find_repo
 from plait.runtime.attempt_files import open_transcript
 from plait.runtime.executor import TranscriptChunk
 from plait.store import project_files
 from plait.store.batch_secrets import load_redactor
 from plait.store.interfaces import InboxError
+from plait.store.state_claim import open_repo
 
 STEPS = (Step.WRITE, Step.VERIFY)
 TRANSCRIPT_POLL_SECONDS = 0.2  # while a transcript is followed
@@ -73,7 +73,7 @@ def logs_command(
     chosen_step = _parse_step(step)
     if gate and step is not None:
         raise UserError("a gate has no steps", hint="Use either --gate or --step.")
-    with open_session(find_repo(where)) as session:
+    with open_session(open_repo(where)) as session:
         if gate:
             batch, n = choose_gate_run(session, names or (), attempt)
             writer = _make_writer(session, batch, raw=raw, as_json=as_json)

@@ -13,8 +13,8 @@ from plait.client.project_state import load_project_config
 from plait.config.config import Config
 from plait.config.loading import find_user_file
 from plait.core.errors import UserError
-from plait.git.location import find_repo
 from plait.observe.listeners import DeliveryResult, has_receivers, open_channels, send_test_message
+from plait.store.state_claim import open_repo
 
 
 def notify_command(
@@ -33,7 +33,7 @@ def notify_command(
             hint=f"Set one of them under [notify] in {find_user_file()}.",
         )
     results = (
-        send_test_message(find_repo(where), config)
+        send_test_message(open_repo(where), config)
         if test
         else [DeliveryResult(channel.name) for channel in open_channels(config)]
     )

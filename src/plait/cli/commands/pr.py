@@ -20,7 +20,7 @@ from plait.core.requests import Ship
 from plait.core.settings import Publish
 from plait.core.state import BatchState
 from plait.core.views import BatchView, make_batch_view
-from plait.git.location import find_repo
+from plait.store.state_claim import open_repo
 
 PUBLISH_TIMEOUT_SECONDS = 300.0  # afterwards publishing continues in the background
 PUBLISH_POLL_SECONDS = 0.5
@@ -48,7 +48,7 @@ def pr_command(
     body = _read_body(where, body_file) if body_file is not None else None
     if title is not None and not title.strip():
         raise UserError("the title is blank", hint="Leave --title out to keep the current one.")
-    with open_session(find_repo(where)) as session:
+    with open_session(open_repo(where)) as session:
         target = find_batch_and_tasks(session.preview_state(), names or ())
         if target.tasks:
             raise UserError(

@@ -38,8 +38,8 @@ from plait.core.plan import Plan
 from plait.core.settings import Backoff, Isolation, Mode, Publish, SandboxMode
 from plait.core.state import BatchState, State
 from plait.core.text import join_names
-from plait.git.location import find_repo
 from plait.sources.planning import PlanOptions
+from plait.store.state_claim import open_repo
 
 LOCAL_EXECUTOR = "local"
 
@@ -124,7 +124,7 @@ def run_tasks(options: RunOptions) -> int:
         early_keys=(FORMAT_KEY, *AGENT_KEYS),
         where=options.directory,
     )
-    location = find_repo(options.directory)
+    location = open_repo(options.directory)
     with Session(location, EventStream()) as session:
         if not options.dry_run:
             session.prestart_engine(fast_path.take_engine(location))  # while the sources are read here

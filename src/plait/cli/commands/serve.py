@@ -18,8 +18,8 @@ from plait.cli import options as opt
 from plait.cli.output import OK, print_json, replace_control_chars
 from plait.client.server_tokens import open_token_files, read_or_create_token, replace_token
 from plait.core.errors import UserError
-from plait.git.location import find_repo
 from plait.server import DEFAULT_HOST, DEFAULT_PORT, DEFAULT_URL
+from plait.store.state_claim import open_repo
 
 if TYPE_CHECKING:
     from plait.server.serve import ServerInfo
@@ -219,6 +219,6 @@ def mcp_command(
 
     # Exit at once: there is nothing to save, and the thread that reads the input can't be interrupted.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    location = find_repo(where)
+    location = open_repo(where)
     serve_stdio(location, detect_scope(location, read_only=read_only))
     return OK

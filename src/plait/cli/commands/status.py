@@ -22,8 +22,9 @@ from plait.core.status import Category, TaskStatus, WaitReason
 from plait.core.text import join_names
 from plait.core.views import BatchView, TaskView, make_batch_view
 from plait.engine.daemon import EngineInfo
-from plait.git.location import RepoLocation, find_repo
+from plait.git.location import RepoLocation
 from plait.store.interfaces import InboxError
+from plait.store.state_claim import open_repo
 
 if TYPE_CHECKING:
     from plait.cli.live.signals import Bell
@@ -44,7 +45,7 @@ _NOTABLE_STATUSES = (
 
 def show_status(where: Path, batch: str | None, *, watch: bool, as_json: bool) -> int:
     gc.disable()  # the process ends after its answer: garbage collection costs more than it frees
-    with open_session(find_repo(where)) as session:
+    with open_session(open_repo(where)) as session:
         if watch:
             gc.enable()
             return _watch_status(session, batch, as_json=as_json)

@@ -18,6 +18,13 @@ from plait.cli.format import format_date
 from plait.cli.output import INTERRUPTED, NEEDS_PERSON, OK, Page, ask_yes_no, is_interactive, print_json, print_line
 from plait.client.json_encoding import to_iso
 from plait.client.project_state import load_project_config
+from plait.client.set_aside_state import (
+    StateSummary,
+    adopt_foreign_state,
+    find_foreign_state,
+    summarize_state,
+    to_json,
+)
 from plait.client.trust import (
     FORMAT_KEY,
     RepoCommand,
@@ -35,6 +42,7 @@ from plait.client.trust import (
 from plait.config.config import Config, find_repository_commands
 from plait.core.errors import UserError, WorldError
 from plait.git.location import RepoLocation, find_repo
+from plait.store.state_claim import ADOPT_COMMAND, open_repo
 
 
 class TrustCheck:
@@ -102,14 +110,19 @@ def trust_command(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Trust them without a prompt.")] = False,
     everything: Annotated[bool, typer.Option("--list", help="List trusted commands of all repositories.")] = False,
     revoke: Annotated[bool, typer.Option("--revoke", help="Revoke trust in this repository's commands.")] = False,
+    state: Annotated[
+        bool, typer.Option("--state", help="Review and accept plait's state that was copied from elsewhere.")
+    ] = False,
     as_json: opt.Json = False,
 ) -> int:
     """Here --yes is an answer, because trust is the only question."""
-    if yes + everything + revoke > 1:
-        raise UserError("--yes, --list and --revoke can't be combined", hint="Use one of them.")
+    if (yes or state) + everything + revoke > 1:
+        raise UserError("--list and --revoke can't be combined with others", hint="Use one of them.")
     if everything:
         return _print_trusted(read_all_trusted(find_trust_root()), as_json=as_json)
-    location = find_repo(where)
+    if state:
+        return _adopt_state(find_repo(where), yes=yes, as_json=as_json)
+    location = open_repo(where)
     if revoke:
         return _revoke(location, as_json=as_json)
     commands = list_repo_commands(load_project_config(where), location)
@@ -169,6 +182,52 @@ def _revoke(location: RepoLocation, *, as_json: bool) -> int:
     for command in revoked:
         print_line(f"no longer trusted: {escape_command(command.value)}  ({command.key})")
     return OK
+
+
+def _adopt_state(location: RepoLocation, *, yes: bool, as_json: bool) -> int:
+    """Only a person can tell whether a copied state is theirs: plain `plait trust --yes` doesn't accept it."""
+    folder = find_foreign_state(location)
+    if folder is None:
+        if as_json:
+            print_json({"state": None, "accepted": True})
+        else:
+            print_line(f"There is no state from elsewhere: {location.state} is yours, or not there yet.")
+        return OK
+    summary = summarize_state(folder)
+    if as_json:
+        if yes:
+            adopt_foreign_state(location, folder)
+        print_json(to_json(summary, accepted=yes))
+        return OK if yes else NEEDS_PERSON
+    _print_state(summary)
+    if not yes and not is_interactive():
+        raise UserError(
+            "not a terminal: can't ask whether this state is yours", hint=f"To accept it: {ADOPT_COMMAND} --yes"
+        )
+    if not yes and not ask_yes_no("Is this state yours, and may plait continue with it? [y/N] ", default=False):
+        print_line("Nothing was changed.")
+        return INTERRUPTED
+    replaced = adopt_foreign_state(location, folder)
+    print_line(f"Accepted: it is in {location.state}. Unfinished batches continue with: plait resume")
+    if replaced is not None:
+        print_line(f"What was there is now in {replaced}.")
+    return OK
+
+
+def _print_state(summary: StateSummary) -> None:
+    page = Page()
+    page.add_line((f"plait's state in {summary.folder} was not written here by you:", "bold"))
+    if summary.problem:
+        page.add_line(f"  it can't be read: {summary.problem}")
+    for checkout in summary.checkouts:
+        page.add_line(f"  batches submitted from {escape_command(checkout)}")
+    unfinished = f", unfinished: {', '.join(map(escape_command, summary.unfinished))}" if summary.unfinished else ""
+    page.add_line(f"  {summary.batches} batch{'' if summary.batches == 1 else 'es'}{unfinished}")
+    if summary.commands:
+        page.add_line("Accepting it lets plait run:")
+    for command in summary.commands:
+        page.add_line((f"  {escape_command(command.value)}", "bold"), (f"  ({escape_command(command.name)})", "dim"))
+    page.show()
 
 
 def _print_trusted(trusted: Sequence[TrustedCommand], *, as_json: bool) -> int:

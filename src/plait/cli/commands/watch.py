@@ -16,7 +16,7 @@ from plait.client.batch_lookup import find_batch
 from plait.client.event_stream import EventStream
 from plait.client.session import Session, open_session
 from plait.core.state import BatchState, State
-from plait.git.location import find_repo
+from plait.store.state_claim import open_repo
 
 
 def watch_command(
@@ -33,7 +33,7 @@ def watch_command(
     as_json: opt.Json = False,
 ) -> int:
     """The exit code is that of `plait run`. Ctrl+C ends watching, not the batch."""
-    with open_session(find_repo(where), EventStream()) as session:
+    with open_session(open_repo(where), EventStream()) as session:
         name = _choose_batch(session.preview_state(), batch).id
         return watch_batch(RunOptions(where, as_json=as_json), session, name)
 

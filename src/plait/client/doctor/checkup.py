@@ -49,6 +49,7 @@ from plait.git.worktrees.worktree import WorkspaceLayout, find_worktrees_folder,
 from plait.runtime.sandbox.detection import list_support
 from plait.store.interfaces import InboxError
 from plait.store.project_files import INBOX_FILE, JOURNAL_FILE, open_project_inbox, open_state_paths
+from plait.store.state_claim import explain_foreign, list_set_aside
 from plait.system.sensors import MachineSensors
 from plait.system.shared_state import find_shared_state_folder
 
@@ -63,6 +64,9 @@ _REMOTE, _WORKTREES = "remote", "worktrees"
 def run_checks(where: Path) -> list[DoctorCheck]:
     """Changes nothing."""
     location = find_repo(where)
+    foreign = explain_foreign(location.state)
+    if foreign is not None:
+        return [state_checks.report_foreign_state(location.state, foreign)]
     readings = MachineSensors((location.state, location.top)).read()
     programs = probe_programs(["git", *(info.program for info in AGENTS.values() if info.program)])
     past, engine = read_past_batches(location), find_engine(location)
@@ -79,6 +83,7 @@ def run_checks(where: Path) -> list[DoctorCheck]:
         check_agents(programs, os.environ, Path.home(), keychain=sys.platform == "darwin"),
         *settings,
         state_checks.check_state_folder(location.state),
+        *state_checks.check_set_aside(list_set_aside(location.state)),
         state_checks.check_journal(location.state / JOURNAL_FILE, past.state, past.problems),
         _check_inbox(location),
         state_checks.check_engine(engine, location.state / LOG_FILE, past.state),

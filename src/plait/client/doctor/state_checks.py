@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -26,6 +26,7 @@ from plait.core.views import make_batch_view
 from plait.engine.daemon import EngineInfo
 from plait.git.worktrees.worktree import WorkspaceLayout, list_children
 from plait.store.batch_files import ENVIRONMENT_FILE
+from plait.store.state_claim import ADOPT_COMMAND
 from plait.system.process_identity import attempt_tag, tag_prefix
 from plait.system.processes import command_line, list_processes
 from plait.system.state_paths import StateFolder, safe_filename
@@ -85,6 +86,17 @@ def check_state_folder(folder: Path) -> DoctorCheck:
         return ok("state", f"{folder}, created when the first batch is submitted")
     parts = ", ".join(f"{name} {format_bytes(count)}" for name, count in _measure_parts(folder))
     return ok("state", f"{folder}: {parts or 'nothing yet'}")
+
+
+def report_foreign_state(folder: Path, why: str) -> DoctorCheck:
+    hint = f"If it is yours, review and accept it: {ADOPT_COMMAND}. Other commands move it away."
+    return problem("state", f"{folder} {why}; nothing in it is run, and nothing else was checked", hint)
+
+
+def check_set_aside(folders: Sequence[Path]) -> Iterator[DoctorCheck]:
+    if folders:
+        text = f"{format_count(len(folders), 'state')} from elsewhere, set aside: {format_names(map(str, folders))}"
+        yield warning("set aside", text, f"To review and accept the newest: {ADOPT_COMMAND}. To forget one, delete it.")
 
 
 def check_shared_state(folder: Path) -> DoctorCheck:

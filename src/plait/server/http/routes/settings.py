@@ -89,6 +89,7 @@ async def change_settings(session: SessionDep, body: PreferencesPatch) -> Json:
     async with hold_key(session, _SETTINGS_LOCK):
         saved = await session.query(lambda client: client.state.saved)
         changes = await asyncio.to_thread(preferences.check_changes, session.location, saved, body.root)
+        await asyncio.to_thread(preferences.trust_saved_commands, session.location, changes)
         change = await session.query(lambda client: preferences.plan_change(session.location, client.state, changes))
         answers = await ask_or_queue(session, change.requests) if change.requests else []
     refused = [answer.why for answer in answers if answer.granted is False]
