@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from plait.client.trust import TrustStore, find_trust_root
 from plait.core.errors import WorldError
 from plait.git.location import RepoLocation
 from plait.store.journal_lock import acquire_lock
@@ -24,6 +23,7 @@ from plait.store.state_claim import (
     read_identity,
     require_own_state,
 )
+from plait.store.trust_store import TrustStore, find_trust_root
 
 
 @pytest.fixture(autouse=True)

@@ -28,21 +28,19 @@ from plait.client.set_aside_state import (
 from plait.client.trust import (
     FORMAT_KEY,
     RepoCommand,
-    TrustedCommand,
     UntrustedError,
     escape_command,
-    find_trust_root,
     format_trust_command,
     format_trust_hint,
     list_repo_commands,
     open_trust_store,
-    read_all_trusted,
     save_trust,
 )
 from plait.config.config import Config, find_repository_commands
 from plait.core.errors import UserError, WorldError
 from plait.git.location import RepoLocation, find_repo
 from plait.store.state_claim import ADOPT_COMMAND, open_repo
+from plait.store.trust_store import TrustedCommand, find_trust_root, read_all_trusted
 
 
 class TrustCheck:

@@ -12,10 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from plait.client.trust import TrustStore, list_repo_commands, read_all_trusted
+from plait.client.trust import list_repo_commands
 from plait.config.loading import load_config
 from plait.core.errors import WorldError
 from plait.store.state_claim import IDENTITY_FILE
+from plait.store.trust_store import TrustStore, read_all_trusted
 
 VERIFY = ("run.verify", "make test")
 GATE = ("run.gate", "make check")
