@@ -29,6 +29,7 @@ from plait.server.event_buffer import EventCursor, encode_events
 from plait.store.interfaces import Journal
 from plait.store.journal_writer import open_journal_writer
 from plait.store.project_files import JOURNAL_FILE
+from plait.store.state_claim import claim_state
 from tests.support.generated_journal import batch_of, records_of
 
 AT_ONCE = 20  # records of a commit: an engine that is busy writes about so many
@@ -63,7 +64,8 @@ def _measured(kind: str, tasks: int, idle: int, reading: int) -> tuple[float, fl
     with TemporaryDirectory() as name:
         folder = Path(name)
         state = folder / ".plait"
-        state.mkdir()
+        os.environ["XDG_STATE_HOME"] = str(folder / "home" / "state")
+        claim_state(state)
         with closing(open_journal_writer(state / JOURNAL_FILE)) as journal:
             journal.append(earlier)
             told = _told(journal.id, earlier, records)
@@ -105,8 +107,7 @@ class _Served:
 def _plait(folder: Path) -> Iterator[_Served]:
     """As everybody starts it, in a home of its own."""
     home = folder / "home"
-    home.mkdir()
-    env = {"PATH": os.environ["PATH"], "HOME": str(home)}
+    env = {name: os.environ[name] for name in ("PATH", "XDG_STATE_HOME")} | {"HOME": str(home)}
     plait = (sys.executable, "-m", "plait")
     with _started([*plait, "serve", "--json", "--port", "0"], folder, env) as (line, _):
         told = msgspec.json.decode(line, type=dict[str, Any])

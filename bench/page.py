@@ -55,6 +55,7 @@ def rows(quick: bool) -> list[Row]:  # noqa: FBT001 - the one thing that every b
     tasks, seconds = (1_000, 60) if quick else (1_000, 600)
     with TemporaryDirectory() as name, browser() as chromium:
         folder = Path(name)
+        os.environ["XDG_STATE_HOME"] = str(folder / "home" / "state")  # where the project's state is claimed
         furnish(folder, tasks)
         with _server(folder) as served:
             page = chromium.new_context(viewport={"width": 1440, "height": 900}).new_page()
@@ -130,9 +131,9 @@ def _heap(session: CDPSession) -> float:
 @contextmanager
 def _server(folder: Path) -> Iterator[_Served]:
     home = folder / "home"
-    home.mkdir()
     env = {
         "PATH": os.environ["PATH"],
+        "XDG_STATE_HOME": os.environ["XDG_STATE_HOME"],
         "HOME": str(home),
         PAGE_FOLDER_VARIABLE: os.environ.get(PAGE_FOLDER_VARIABLE, ""),
     }

@@ -17,13 +17,14 @@ from plait.git.location import find_repo
 from plait.store.interfaces import Journal
 from plait.store.journal_writer import open_journal_writer
 from plait.store.project_files import JOURNAL_FILE
+from plait.store.state_claim import claim_state
 from tests.support.generated_journal import records_of
 
 
 def furnish(folder: Path, tasks: int) -> None:
     """So many task files, in a folder that is no repository."""
     (folder / "tasks").mkdir()
-    (folder / ".plait").mkdir()
+    claim_state(folder / ".plait")
     for n in range(tasks):
         text = f"---\nphase: part {n % 10}\nrun: 'true'\n---\n# Task number {n} of a long list\n\nDo it.\n"
         (folder / "tasks" / f"t{n:04}.md").write_text(text)

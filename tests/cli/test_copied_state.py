@@ -109,6 +109,17 @@ def test_the_owner_reviews_and_accepts_a_moved_state(victim: TempProject) -> Non
     assert (victim.folder / MARK).exists()
 
 
+def test_doctor_reports_copied_state_and_then_where_it_is(victim: TempProject) -> None:
+    [check] = json.loads(victim.plait("doctor", "--json").out)["checks"]
+    assert (check["topic"], check["verdict"]) == ("state", "problem")
+    assert "was not written here by you" in check["message"]
+    assert victim.place.state.exists(), "doctor changes nothing"
+    assert victim.plait("status").code == 2
+    checks = json.loads(victim.plait("doctor", "--json").out)["checks"]
+    [check] = [check for check in checks if check["topic"] == "set aside"]
+    assert str(list_set_aside(victim.place.state)[0]) in check["message"]
+
+
 def test_the_review_shows_what_would_run(victim: TempProject) -> None:
     summary = json.loads(victim.plait("trust", "--state", "--json").out)
     assert (summary["batches"], len(summary["unfinished"])) == (1, 1)

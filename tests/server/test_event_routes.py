@@ -20,6 +20,7 @@ from plait.git.location import find_repo
 from plait.server.event_buffer import EventCursor
 from plait.store.journal_writer import open_journal_writer
 from plait.store.project_files import JOURNAL_FILE
+from plait.store.state_claim import claim_state
 from tests.support.generated_journal import batch_of, records_of
 from tests.support.running_server import (
     RunningServer,
@@ -75,7 +76,7 @@ def _pieces(answer: HTTPResponse, left: int) -> Iterator[bytes]:
 def test_a_client_that_reconnects_often_gets_every_event_once(project: TempProject) -> None:
     records, chance, turn = records_of(batch_of(TASKS), Settings()), Random(7), Semaphore(0)
     location = find_repo(project.top)
-    location.state.mkdir(parents=True)
+    claim_state(location.state)
     with (
         closing(open_journal_writer(location.state / JOURNAL_FILE)) as journal,
         ThreadPoolExecutor(1) as listening,
@@ -173,7 +174,7 @@ def test_events_of_an_unknown_batch_are_not_found(server: RunningServer) -> None
 
 def test_a_damaged_journal_is_reported_and_its_replacement_is_read(fresh_server: RunningServer, tmp_path: Path) -> None:
     location = find_repo(fresh_server.project.top)
-    location.state.mkdir(parents=True)
+    claim_state(location.state)
     with closing(open_journal_writer(location.state / JOURNAL_FILE)) as journal:
         journal.append(records_of(batch_of(3), Settings()))
     assert len(fresh_server.get("/api/batches")["batches"]) == 1

@@ -29,6 +29,7 @@ from plait.server.sse import SseStream
 from plait.store.interfaces import JournalCorruptError
 from plait.store.journal_writer import open_journal_writer
 from plait.store.project_files import INBOX_FILE, JOURNAL_FILE
+from plait.store.state_claim import claim_state
 from tests.support.generated_journal import batch_of, records_of
 from tests.support.running_server import SseReader, expected_events
 from tests.support.waiting import TIMEOUT_SECONDS
@@ -239,6 +240,7 @@ async def test_following_continues_after_an_unexpected_error(
 
 async def test_a_session_closes_while_a_request_waits_and_the_request_stays_durable(location: RepoLocation) -> None:
     """What was asked for is safe: the next engine answers it."""
+    claim_state(location.state)
     with closing(open_journal_writer(location.state / JOURNAL_FILE)) as journal:
         journal.append(history()[:30])
         async with open_session(location) as session:

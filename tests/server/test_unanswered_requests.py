@@ -14,6 +14,7 @@ from plait.git.location import find_repo
 from plait.server import project_session
 from plait.store.journal_writer import open_journal_writer
 from plait.store.project_files import JOURNAL_FILE
+from plait.store.state_claim import claim_state
 from tests.support.generated_journal import batch_of, records_of
 from tests.support.running_server import RunningServer, running_server as serve
 from tests.support.temp_project import TempProject
@@ -26,7 +27,7 @@ def engineless_server(project: TempProject, tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(project_session, "SUBMIT_TIMEOUT_SECONDS", 1.0)
     monkeypatch.setattr(project_session, "ANSWER_TIMEOUT_SECONDS", 1.0)
     location = find_repo(project.top)
-    location.state.mkdir(parents=True)
+    claim_state(location.state)
     with closing(open_journal_writer(location.state / JOURNAL_FILE)) as writer:
         records = records_of(batch_of(20), Settings())
         writer.append(records[: len(records) // 2])

@@ -292,7 +292,7 @@ def temp_project(
     if worktrees:
         project.git("init", "--quiet", "--bare", "--initial-branch=main", str(project.remote))
         project.git("remote", "add", "origin", str(project.remote))
-    before = os.environ["XDG_STATE_HOME"]
+    before = os.environ.get("XDG_STATE_HOME", "")
     os.environ["XDG_STATE_HOME"] = project.env["XDG_STATE_HOME"]  # it says whose the project's state is
     try:
         yield project

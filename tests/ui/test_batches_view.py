@@ -16,6 +16,7 @@ from plait.core.state import State
 from plait.git.location import find_repo
 from plait.store.journal_writer import open_journal_writer
 from plait.store.project_files import JOURNAL_FILE
+from plait.store.state_claim import claim_state
 from tests.support.browser import PHONE, OpenWindow
 from tests.support.generated_journal import batch_of, records_of
 from tests.support.temp_project import TempProject
@@ -140,6 +141,7 @@ def test_an_open_batch_keeps_its_strip_after_many_newer_ones(project: TempProjec
     submitted = Submit("r-old", "old", batch_of(1), settings, base="0")
     records = fold_incoming(state, [submitted, Pause("p-old", "old")], 0.0) + decide_due(state, 0.0)[0]
     records += [record for n in range(51) for record in records_of(batch_of(1), settings, f"new{n}")]
+    claim_state(find_repo(project.top).state)
     with closing(open_journal_writer(find_repo(project.top).state / JOURNAL_FILE)) as journal:
         journal.append([replace(record, seq=at, at=float(at)) for at, record in enumerate(records, 1)])
     window = open_window()
