@@ -162,12 +162,32 @@ def test_a_repeated_action_with_a_key_is_performed_once(server: RunningServer) -
     ] == ["02-roof"]
 
 
+def test_an_idempotency_key_reused_for_a_different_request_gets_422(server: RunningServer) -> None:
+    batch, key = failing(server), {"Idempotency-Key": "one request"}
+    path = f"/api/batches/{batch}/tasks/01-walls"
+    server.check_status(server.client.post(f"{path}/feedback", json={"text": "mind the wind"}, headers=key), 200)
+    server.wait_until_finished(batch)
+    others: list[tuple[str, object]] = [
+        (f"{path}/feedback", {"text": "mind the rain"}),
+        (f"{path}/retry", None),
+        (f"/api/batches/{batch}/tasks/02-roof/feedback", {"text": "mind the wind"}),
+        (f"/api/batches/{batch}/retry", None),
+        ("/api/batches", {"taskIds": ["01-walls"], "again": True}),
+    ]
+    for other, body in others:
+        refused = server.check_status(server.client.post(other, json=body, headers=key), 422)
+        assert refused["error"] == "this Idempotency-Key was used for a different request"
+        assert refused["field"] == "Idempotency-Key"
+    server.check_status(server.client.post(f"{path}/feedback", json={"text": "mind the wind"}, headers=key), 200)
+    assert server.batch(batch)["tasks"][0]["attempt"] == 2, "nothing else was done"
+
+
 def test_concurrent_requests_with_one_key_get_the_same_answer(server: RunningServer) -> None:
     batch = failing(server)
     path = f"/api/batches/{batch}/tasks/01-walls/retry"
 
     def ask(_: int) -> object:
-        return server.check_status(server.client.post(path, headers={"Idempotency-Key": "k"}), 200)["results"][0][
+        return server.check_status(server.client.post(path, headers={"Idempotency-Key": "six"}), 200)["results"][0][
             "tasks"
         ]
 

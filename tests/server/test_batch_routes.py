@@ -270,6 +270,18 @@ def test_a_repeated_submission_with_a_key_creates_one_batch(server: RunningServe
     assert server.batch_ids() == [first["id"], *before]
 
 
+def test_an_idempotency_key_reused_with_a_different_body_gets_422(server: RunningServer) -> None:
+    write_tasks(server)
+    key = {"Idempotency-Key": "a-2"}
+    first = server.check_status(server.client.post("/api/batches", json={"taskIds": ["01-walls"]}, headers=key), 201)
+    server.wait_until_finished(first["id"])
+    before = server.batch_ids()
+    other = {"taskIds": ["01-walls"], "settings": {"retries": 3}}
+    refused = server.check_status(server.client.post("/api/batches", json=other, headers=key), 422)
+    assert refused["field"] == "Idempotency-Key"
+    assert server.batch_ids() == before
+
+
 def test_a_plan_is_shown_without_starting_anything(fresh_server: RunningServer) -> None:
     fresh_server.project.task("01-walls", "true")
     fresh_server.project.task("02-roof", "true", needs="[01-walls]")

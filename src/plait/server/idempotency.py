@@ -8,8 +8,10 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, closing
 from weakref import WeakValueDictionary
 
+from plait.client.api_errors import FieldError
 from plait.client.session import PendingAnswers, RequestAnswer, Session, new_request_id
 from plait.core.errors import WorldError
+from plait.core.fast_dataclass import dataclass
 from plait.core.requests import Request, Submit
 from plait.git.location import RepoLocation
 from plait.server.project_session import ProjectSession
@@ -19,12 +21,46 @@ from plait.store.interfaces import JournalMissingError
 _locks = WeakValueDictionary[tuple[str, str], asyncio.Lock]()
 
 
-def derive_request_id(key: str, *parts: str) -> str:
-    """A request's id: with a key the same for the same parts, else a new one."""
-    if not key:
-        return new_request_id()
-    text = "\0".join((key, *parts)).encode("utf-8", "surrogatepass")
-    return f"key-{hashlib.sha256(text).hexdigest()[:40]}"
+_DIGITS = 24
+
+
+@dataclass(frozen=True, slots=True)
+class KeyedRequest:
+    """What an HTTP request with an Idempotency-Key asks for; it may become several requests to the engine.
+
+    Their ids start with a hash of the project and the key, then one of `operation`: so the journal tells for as long as it
+    exists which operation a key was used for. Without a key, ids are random.
+    """
+
+    key: str
+    project: str
+    operation: tuple[str, ...]
+
+    def make_id(self, *parts: str) -> str:
+        """The same for the same parts."""
+        if not self.key:
+            return new_request_id()
+        return "-".join((self._prefix, _hash(*self.operation), *([_hash(*parts)] if parts else [])))
+
+    def require_same_operation(self, client: Session) -> None:
+        """Raises FieldError if the key was used for another operation of this project."""
+        if not self.key:
+            return
+        earlier = [name for name in find_stored_requests(client) if name.startswith(f"{self._prefix}-")]
+        if any(not name.startswith(self.make_id()) for name in earlier):
+            raise FieldError(
+                "this Idempotency-Key was used for a different request",
+                field="Idempotency-Key",
+                hint="Use a new key for each request, and the same one only to repeat it unchanged.",
+            )
+
+    @property
+    def _prefix(self) -> str:
+        return f"key-{_hash(self.project, self.key)}"
+
+
+def _hash(*parts: str) -> str:
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:_DIGITS]
 
 
 async def ask_once(session: ProjectSession, requests: Sequence[Request]) -> list[RequestAnswer]:

@@ -61,7 +61,7 @@ from plait.server.http.routes.routing import (
     TaskName,
 )
 from plait.server.http.schema import ApiBody
-from plait.server.idempotency import ask_once, ask_or_queue, derive_request_id, find_stored_requests, hold_key
+from plait.server.idempotency import KeyedRequest, ask_once, ask_or_queue, find_stored_requests, hold_key
 from plait.server.lookup import resolve_batch, resolve_batch_and_task
 from plait.server.project_session import ProjectSession
 
@@ -311,15 +311,8 @@ async def run_batch_action(
 
     def choose(client: Session) -> tuple[str, TaskRequests]:
         batch_state = resolve_batch(client.preview_state(), batch)
-        parts = (
-            session.id,
-            action.name,
-            batch_state.id,
-            options.agent or "",
-            str(options.approve_all),
-            *options.identity,
-        )
-        make_id = partial(derive_request_id, options.key, *parts)
+        operation = (action.name, batch_state.id, options.agent or "", str(options.approve_all), *options.identity)
+        make_id = _identify(client, KeyedRequest(options.key, session.id, operation))
         build = action.batch_request
         if build is None:  # a retry or a recheck
             stored = find_stored_requests(client) if options.key else set()
@@ -345,8 +338,8 @@ async def run_task_action(
     def choose(client: Session) -> tuple[str, TaskRequests]:
         batch_state, task_state = resolve_batch_and_task(client.preview_state(), batch, task)
         own = (options.agent or "", options.text, *options.identity)
-        parts = (session.id, action, batch_state.id, task_state.task.id, *own)
-        request_id = derive_request_id(options.key, *parts)
+        operation = (action, batch_state.id, task_state.task.id, *own)
+        request_id = _identify(client, KeyedRequest(options.key, session.id, operation))()
         return batch_state.id, [
             (task_state.task.id, build_task_request(batch_state, task_state, action, request_id, options))
         ]
@@ -380,13 +373,19 @@ async def publish_batch(
         pull_request_preview.check_pull_request_text, session.location, view, options.title, options.body
     )
 
-    def choose(_: Session) -> tuple[str, TaskRequests]:
-        wording = () if options.title is None and options.body is None else (repr((options.title, options.body)),)
-        request_id = derive_request_id(key, session.id, "pr", view.id, publish, *wording)
+    def choose(client: Session) -> tuple[str, TaskRequests]:
+        operation = ("pr", view.id, publish, repr((options.title, options.body)))
+        request_id = _identify(client, KeyedRequest(key, session.id, operation))()
         return view.id, [(None, requests.Ship(request_id, view.id, publish, *texts))]
 
     answered = await _ask_and_report(session, choose, ActionOptions(key=key))
     return await session.query(lambda client: describe_publishing(client.preview_state(), answered))
+
+
+def _identify(client: Session, request: KeyedRequest) -> Callable[..., str]:
+    """Makes the ids of its requests. Raises FieldError if its key was used for something else."""
+    request.require_same_operation(client)
+    return request.make_id
 
 
 def build_task_request(

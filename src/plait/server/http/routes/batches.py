@@ -61,7 +61,7 @@ from plait.server.http.routes.routing import (
     SessionDep,
     UpdatedSessionDep,
 )
-from plait.server.idempotency import derive_request_id, find_submitted_batch, hold_key
+from plait.server.idempotency import KeyedRequest, find_submitted_batch, hold_key
 from plait.server.lookup import resolve_batch
 from plait.server.project_session import ProjectSession
 
@@ -154,8 +154,10 @@ async def submit_batch(session: ProjectSession, spec: BatchSpec, *, key: str = "
     With a `key`, the batch that was created with it before. Raises NotFoundError, FieldError, PlanError, UntrustedError or
     StateError; then nothing was started.
     """
-    request_id = derive_request_id(key, session.id, *spec.identity)
-    async with hold_key(session, key and request_id):
+    request = KeyedRequest(key, session.id, ("create", *spec.identity))
+    request_id = request.make_id()
+    async with hold_key(session, key):
+        await session.query(request.require_same_operation)
         earlier = await find_submitted_batch(session, request_id) if key else None
         if earlier is not None:
             return await session.query(lambda client: _describe_created(session, client, earlier, ()))
