@@ -12,7 +12,7 @@ from plait.core.ballot import Vote
 from plait.core.fast_dataclass import dataclass
 from plait.core.requests import MAX_OVERRIDE_TITLE_CHARS, NO_OVERRIDE, PullRequestOverride
 from plait.core.status import TaskStatus
-from plait.core.text import join_names, shorten
+from plait.core.text import ZERO_WIDTH_SPACE, defuse_references, join_names, shorten
 from plait.core.views import BatchView, TaskView
 
 MAX_BODY_BYTES = 60_000  # forges accept 65,536 characters; the rest is for people's own text
@@ -20,7 +20,6 @@ _MAX_TITLE_CHARS = 120  # characters of a title of plait's own
 _MAX_NAME_CHARS = 160  # characters of a task's title
 _MAX_REASON_CHARS = 300
 _FRAME_BYTES = 1_000  # bytes for what is around the lists
-_ZERO_WIDTH_SPACE = "\u200b"  # after a sign, so that the forge does not interpret it
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _ACTIVE_SYNTAX = re.compile(r"[@#!%~$&^:](?=\S)|(?<=\bGH)-(?=\d)|(?<=www)\.", re.IGNORECASE)
 _MARKUP = re.compile(r"[!-/:-@\[-`{-~]")
@@ -66,7 +65,7 @@ def write_title(view: BatchView, wanted: str = "") -> str:
     merged = [task for task in _list_requested(view) if task.status is TaskStatus.DONE]
     names = ", ".join(_to_one_line(task.title or task.id) for task in merged[:3])
     title = names if len(merged) == 1 else f"{len(merged)} tasks: {names}" + (", …" if len(merged) > 3 else "")
-    return _defuse_references(shorten(title if merged else f"Batch {_to_one_line(view.id)}", _MAX_TITLE_CHARS))
+    return defuse_references(shorten(title if merged else f"Batch {_to_one_line(view.id)}", _MAX_TITLE_CHARS))
 
 
 def write_body(view: BatchView) -> str:
@@ -204,13 +203,8 @@ def _format_duration(seconds: float) -> str:
 
 def _escape_markdown(text: str, max_chars: int = _MAX_NAME_CHARS) -> str:
     """As markdown that shows exactly this text."""
-    spaced = _ACTIVE_SYNTAX.sub(lambda sign: f"{sign[0]}{_ZERO_WIDTH_SPACE}", shorten(_to_one_line(text), max_chars))
+    spaced = _ACTIVE_SYNTAX.sub(lambda sign: f"{sign[0]}{ZERO_WIDTH_SPACE}", shorten(_to_one_line(text), max_chars))
     return _MARKUP.sub(lambda sign: "&lt;" if sign[0] == "<" else f"\\{sign[0]}", spaced)
-
-
-def _defuse_references(text: str) -> str:
-    """For titles, which are no markdown, but may become a commit's subject."""
-    return _ACTIVE_SYNTAX.sub(lambda sign: f"{sign[0]}{_ZERO_WIDTH_SPACE}" if sign[0] in "@#!-" else sign[0], text)
 
 
 def _format_code(text: str) -> str:

@@ -10,6 +10,26 @@ from plait.core.lazy_pattern import pattern
 _TASK_PREFIX = pattern(r"(?:task|writer-prompt)-(?=.)", re.IGNORECASE)
 
 
+# What a forge or its CI acts on in a commit message or a title. Each gets an invisible character that breaks it.
+_REFERENCE = pattern(
+    r"[@#!](?=\S)|(?<=\bGH)-(?=\d)|:(?=//)"  # a mention, an issue, a link to one
+    r"|\[(?=[^\[\]]*\b(?:skip|no[ _-]?ci)\b)|\*(?=\*\*NO_CI)"  # [skip ci] and its variants
+    r"|^/(?=\w)",  # a command
+    re.IGNORECASE,
+)
+_TRAILER_NAME = pattern(r"\b(?:[a-z]+(?:-[a-z]+)*-by|change-id|skip-checks|plait-[a-z]+)(?=\s*:)", re.IGNORECASE)
+ZERO_WIDTH_SPACE = "\u200b"
+
+
+def defuse_references(text: str) -> str:
+    """The same text to a reader, but it mentions no one, closes no issue, is no trailer and stops no CI.
+
+    For untrusted text on one line of a commit message, or of a title that may become one.
+    """
+    spaced = _REFERENCE.sub(lambda match: f"{match[0]}{ZERO_WIDTH_SPACE}", text)
+    return _TRAILER_NAME.sub(lambda match: f"{match[0]}{ZERO_WIDTH_SPACE}", spaced)
+
+
 def join_names(names: Sequence[str], limit: int) -> str:
     """The first `limit` names, and how many more there are: "a, b and 3 more"."""
     rest = f" and {len(names) - limit} more" if len(names) > limit else ""

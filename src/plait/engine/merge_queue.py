@@ -18,7 +18,7 @@ from plait.core.errors import PlaitError, describe_error
 from plait.core.settings import WriteBack
 from plait.core.state import BatchState, TaskState
 from plait.core.task import Attempt, Step, Task
-from plait.core.text import shorten
+from plait.core.text import defuse_references, shorten
 from plait.core.views import BatchView, make_batch_view
 from plait.engine.context import EngineContext
 from plait.engine.status_writeback import load_writers
@@ -186,7 +186,7 @@ def _build_subject(task: Task) -> str:
     title = " ".join((task.title or task.id).split())
     names_task = task.id in title or _NON_WORD.sub("-", title.lower()).strip("-") == task.id
     subject = title if names_task else f"{task.id}: {title}"
-    return shorten(subject, _MAX_SUBJECT_LENGTH)
+    return defuse_references(shorten(subject, _MAX_SUBJECT_LENGTH))
 
 
 def _build_status_edit(batch: BatchState, task: TaskState) -> EditFiles:

@@ -60,7 +60,7 @@ def test_trailers_of_the_message_stay_trailers(worktree: TaskWorktree) -> None:
 
 def test_a_trailer_is_one_line(worktree: TaskWorktree) -> None:
     author = CommitInfo("Make it", (("Plait-Task", "odd\nPlait-Batch: other\r\n name"),))
-    assert captured_message(worktree, author) == ("Make it", ["Plait-Task: odd Plait-Batch: other name"])
+    assert captured_message(worktree, author) == ("Make it", ["Plait-Task: odd Plait-Batch\u200b: other name"])
 
 
 def people(worktree: TaskWorktree, author: CommitInfo = AUTHOR) -> list[str]:

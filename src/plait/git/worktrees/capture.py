@@ -15,6 +15,7 @@ from pathlib import Path
 from plait.core.errors import AgentError, WorldError
 from plait.core.fast_dataclass import dataclass
 from plait.core.task import Attempt
+from plait.core.text import defuse_references
 from plait.git.command import PLAIT_IDENTITY, Git, GitError
 from plait.git.interfaces import CapturedChange, CaptureOptions, CommitInfo
 from plait.git.kept_objects import find_missing_objects, keep_objects, retry_pruned
@@ -254,8 +255,10 @@ def format_commit_message(author: CommitInfo, attempt: Attempt) -> str:
     """The message as it is, with the trailers as the last paragraph."""
     output = _CONTROL.sub("", author.message.replace("\r\n", "\n").replace("\r", "\n"))
     lines = [line.rstrip() for line in output.strip().split("\n")]
-    message = "\n".join(lines) or f"Work on {' '.join(attempt.task.split())}"
-    trailers = [f"{key}: {_CONTROL.sub('', ' '.join(value.split()))}" for key, value in author.trailers]
+    message = "\n".join(lines) or defuse_references(f"Work on {' '.join(attempt.task.split())}")
+    trailers = [
+        f"{key}: {defuse_references(_CONTROL.sub('', ' '.join(value.split())))}" for key, value in author.trailers
+    ]
     if not trailers:
         return f"{message}\n"
     _, gap, last = message.rpartition("\n\n")

@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from plait.core.errors import WorldError
+from plait.core.text import defuse_references
 from plait.git.command import Git, GitError
 from plait.git.kept_objects import keep_objects
 from plait.git.refs import saved_ref, task_branch
@@ -78,7 +79,7 @@ class SavedRefs:
             self._git.run("fetch", *options, source, f"{commit}:{self._next_ref()}")
 
     def make_commit(self, git: Git, tree: str, head: str) -> str:
-        batch, task = " ".join(self.batch.split()), " ".join(self.task.split())
+        batch, task = (defuse_references(" ".join(name.split())) for name in (self.batch, self.task))
         message = f"What was in the workspace\n\nPlait-Batch: {batch}\nPlait-Task: {task}\n"
         return git.commit_as_plait(tree, [head], message.encode("utf-8", "surrogateescape"))
 
