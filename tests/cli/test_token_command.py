@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from plait.cli.commands.serve import token_command
-from plait.client.server_tokens import TokenFiles, read_or_create_token, replace_token
 from plait.core.errors import UserError, WorldError
 from plait.server.auth import Access, InvalidCode, create_authenticator
+from plait.store.server_tokens import TokenFiles, read_or_create_token, replace_token
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def test_two_users_have_two_tokens(tmp_path: Path) -> None:
 
 
 def test_concurrent_calls_get_the_same_token(file: Path) -> None:
-    code = "import sys; from pathlib import Path; from plait.client.server_tokens import read_or_create_token; print(read_or_create_token(Path(sys.argv[1])))"
+    code = "import sys; from pathlib import Path; from plait.store.server_tokens import read_or_create_token; print(read_or_create_token(Path(sys.argv[1])))"
 
     def ask(_: int) -> str:
         words = [sys.executable, "-c", code, str(file)]

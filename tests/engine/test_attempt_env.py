@@ -15,6 +15,8 @@ from plait.config.keys import KEYS_BY_VARIABLE
 from plait.config.loading import ATTEMPT_VARIABLES, read_environment
 from plait.core.task import Attempt, Step, Task
 from plait.engine.attempt_inputs import build_environment, make_unique_name
+from plait.git.command import Git
+from plait.git.merge.change_merger import _run_command
 
 ATTEMPT = Attempt("7f3a", "03-split", Step.WRITE, 2)
 WANTED = {"GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT"}
@@ -52,6 +54,29 @@ def test_the_variables_of_an_attempt_are_not_read_as_settings() -> None:
     assert {*variables} <= ATTEMPT_VARIABLES
     assert not ATTEMPT_VARIABLES & {*KEYS_BY_VARIABLE}
     assert read_environment(variables).problems == []
+
+
+@pytest.mark.parametrize("name", ["PLAIT_FORGE_TOKEN", "PLAIT_TOKEN", "PLAIT_SERVER_TOKEN", "PLAIT_NOTIFY_URLS"])
+def test_tokens_of_plait_are_not_in_an_agents_environment(name: str) -> None:
+    """Nor in that of setup, verify and gate, which have the same."""
+    assert name not in around({name: "a secret of plait's own"})
+
+
+def test_the_servers_token_is_not_in_an_agents_environment_under_any_name() -> None:
+    seen = around({"MY_PLAIT_TOKEN": "f" * 64, "OTHER": "f" * 63}, server_tokens=["f" * 64])
+    assert "MY_PLAIT_TOKEN" not in seen
+    assert "OTHER" in seen
+
+
+def test_git_and_regenerating_commands_get_no_token_of_plait(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PLAIT_FORGE_TOKEN", "a secret of plait's own")
+    monkeypatch.setenv("PLAIT_RETRIES", "1")
+    git = Git(tmp_path, settings=("alias.env=!env",))
+    assert "PLAIT_RETRIES" in git.text("env")
+    assert "PLAIT_FORGE_TOKEN" not in git.text("env")
+    _run_command(tmp_path, "env > seen")
+    assert "PLAIT_RETRIES" in (tmp_path / "seen").read_text()
+    assert "PLAIT_FORGE_TOKEN" not in (tmp_path / "seen").read_text()
 
 
 def test_the_environment_of_the_front_end_is_kept() -> None:

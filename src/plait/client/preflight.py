@@ -44,6 +44,7 @@ from plait.runtime.sandbox.spec import SandboxLimits, SandboxSpec
 from plait.runtime.worker_pool import WorkerPool
 from plait.store.batch_files import BatchInputs
 from plait.store.project_files import LOCKS_FOLDER
+from plait.store.server_tokens import list_server_tokens
 from plait.store.state_claim import claim_state
 from plait.system.atomic_files import read_regular_file, replace_file
 from plait.system.flock import try_lock
@@ -324,6 +325,7 @@ class _Runner:
             workspace=workspace,
             ports=self._ports,
             name=make_unique_name(location.state, PREFLIGHT, ""),
+            server_tokens=list_server_tokens(),
         )
         return AttemptSpec(
             attempt,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from types import MappingProxyType
@@ -9,7 +10,7 @@ from types import MappingProxyType
 from plait.config import value_types
 from plait.config.agent_keys import AgentsConfig, ModelConfig, PromptDelivery, is_dotted_path
 from plait.config.git_keys import MergeConfig, PrConfig, WorkspaceConfig
-from plait.config.key import AnyKey, ConfigTable, Key
+from plait.config.key import ENV_PREFIX, AnyKey, ConfigTable, Key
 from plait.config.notify_keys import NotifyConfig, mask_to_host
 from plait.config.sandbox_keys import SandboxConfig, pick_stronger
 from plait.core.dependencies import UnknownNeeds
@@ -350,3 +351,14 @@ def suggest_key(table: str, field: str) -> str:
     if anywhere is None:
         return ""
     return f"Did you mean {anywhere if in_table else KEYS_BY_FIELD[anywhere].name}?"
+
+
+_SECRET_NAME = re.compile(r"(?:TOKEN|SECRET|PASSWORD|KEY)\Z")
+
+
+def is_own_secret(variable: str) -> bool:
+    """Whether a variable holds a secret of plait's own, which is not for agents and commands: a token, where messages go."""
+    if not variable.startswith(ENV_PREFIX):
+        return False
+    key = KEYS_BY_VARIABLE.get(variable)
+    return key.is_secret if key is not None else _SECRET_NAME.search(variable) is not None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import field, replace
 from pathlib import Path, PurePath
 
@@ -13,7 +13,7 @@ from plait.agents.drivers.shell import CheckParser, build_script_command
 from plait.agents.interface import Agent, AgentSpec, AttemptContext, Command, OutputParser
 from plait.agents.redaction import RedactingParser
 from plait.agents.table import load_agent
-from plait.config.keys import KEYS
+from plait.config.keys import is_own_secret
 from plait.config.loading import ATTEMPT_VARIABLES
 from plait.core.decisions import AttemptStarted
 from plait.core.fast_dataclass import dataclass
@@ -23,6 +23,7 @@ from plait.engine.confinement import build_sandbox_spec, confine_environment, li
 from plait.engine.context import EngineContext
 from plait.runtime.executor import AttemptFile, AttemptKind, AttemptLimits, AttemptSpec
 from plait.store.batch_files import BatchInputs, BatchInputsError
+from plait.store.server_tokens import list_server_tokens
 from plait.system.shared_state import SharedState
 
 CHECK_TAIL_BYTES = 4 << 10  # bytes of a failed check's output that the next attempt gets
@@ -86,6 +87,7 @@ class AttemptSpecBuilder:
             name=make_unique_name(self._state_root, attempt.batch, attempt.task),
             extra=command.env,
             feedback_file=_add_feedback_file(draft),
+            server_tokens=list_server_tokens(),
         )
         return AttemptSpec(
             attempt,
@@ -207,11 +209,8 @@ def _resumes_session(command: Command, session: str) -> bool:
     return any(session in text for text in texts)
 
 
-# The executor sets PLAIT_MARK, and PLAIT_DEBUG is meant for nested calls of plait, too. Secrets of plait's own settings
-# (where notifications go) are not for agents.
-_WITHHELD_VARIABLES = (ATTEMPT_VARIABLES - {"PLAIT_MARK", "PLAIT_DEBUG"}) | {
-    key.env_variable for key in KEYS if key.is_secret
-}
+# The executor sets PLAIT_MARK, and PLAIT_DEBUG is meant for nested calls of plait, too.
+_WITHHELD_VARIABLES = ATTEMPT_VARIABLES - {"PLAIT_MARK", "PLAIT_DEBUG"}
 
 
 # Variables that point git to another repository (`git rev-parse --local-env-vars`), as hooks set them. Settings given by
@@ -250,6 +249,7 @@ def build_environment(  # noqa: PLR0913 - all are keywords
     name: str,
     extra: Iterable[tuple[str, str]] = (),
     feedback_file: str | None = None,
+    server_tokens: Collection[str] = (),
 ) -> dict[str, str]:
     """The batch's environment, overridden in this order: by what unattended work needs, `extra` (the agent's), what the
     task sets, and plait's own variables.
@@ -264,7 +264,9 @@ def build_environment(  # noqa: PLR0913 - all are keywords
         **{
             key: value
             for key, value in base.items()
-            if key not in _WITHHELD_VARIABLES and key not in _MISLEADING_VARIABLES
+            if key not in _WITHHELD_VARIABLES and key not in _MISLEADING_VARIABLES and not is_own_secret(key)
+            # The server's token can start anything; a person may have put it into a variable of any name.
+            if value not in server_tokens
         },
         **_UNATTENDED_VARIABLES,
         "PWD": workspace,

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain, repeat
 from pathlib import Path
 
+from plait.config.keys import is_own_secret
 from plait.core.errors import WorldError
 from plait.core.fast_dataclass import dataclass
 
@@ -109,10 +110,11 @@ class Git:
         timeout: float = COMMAND_TIMEOUT_SECONDS,
     ) -> None:
         """`variables` override everything (GIT_DIR, GIT_INDEX_FILE); `settings` are further `-c name=value`."""
-        inherited = os.environ if environment is None else environment
+        if environment is None:  # filters, hooks and helpers that git starts get no token of plait's
+            environment = {name: value for name, value in os.environ.items() if not is_own_secret(name)}
         self.cwd = cwd
         self.timeout = timeout
-        kept = {name: value for name, value in inherited.items() if name not in LOCATION_VARIABLES}
+        kept = {name: value for name, value in environment.items() if name not in LOCATION_VARIABLES}
         self._env = {**kept, **_FIXED_ENVIRONMENT, **(variables or {})}
         self._settings = tuple(arg for setting in (*_FIXED_SETTINGS, *settings) for arg in ("-c", setting))
 

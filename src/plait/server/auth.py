@@ -16,10 +16,11 @@ from enum import StrEnum
 from pathlib import Path
 from secrets import token_hex
 
-from plait.client.server_tokens import ServerTokens, find_user_state_folder, open_token_files
 from plait.core.errors import UserError, WorldError
 from plait.core.fast_dataclass import dataclass
 from plait.server import DEFAULT_URL
+from plait.store.server_tokens import ServerTokens, open_token_files
+from plait.store.state_claim import find_user_folder
 from plait.system.atomic_files import fsync_path, make_private_folder
 
 SESSION_COOKIE = "plait_session"
@@ -186,7 +187,7 @@ class UsedCodes:
 
 def create_authenticator() -> Authenticator:
     """With the token files and used codes of the current user."""
-    return Authenticator(open_token_files().read, UsedCodes(find_user_state_folder() / "spent-codes").redeem)
+    return Authenticator(open_token_files().read, UsedCodes(find_user_folder() / "spent-codes").redeem)
 
 
 def make_login_link(authenticator: Authenticator, base_url: str, access: Access = Access.FULL) -> str:

@@ -19,7 +19,6 @@ from pathlib import Path
 import uvicorn
 from starlette.types import ASGIApp
 
-from plait.client.server_tokens import open_token_files
 from plait.core.errors import PlaitError, UserError
 from plait.core.fast_dataclass import dataclass
 from plait.git.location import RepoLocation, find_repo
@@ -50,6 +49,7 @@ from plait.server.http.web_page import add_page
 from plait.server.mcp.http_transport import add_mcp
 from plait.server.projects import Project, open_project_store
 from plait.server.session_pool import SessionPool
+from plait.store.server_tokens import open_token_files
 from plait.system.atomic_files import open_regular_file
 
 SHUTDOWN_GRACE_SECONDS = 5  # for requests that are being answered when the server ends

@@ -14,7 +14,6 @@ import pytest
 import uvicorn
 from starlette.types import Message
 
-from plait.client.server_tokens import TokenFiles, read_or_create_token
 from plait.server.auth import Authenticator, UsedCodes
 from plait.server.http.app import create_app
 from plait.server.http.middleware.request_checks import RequestPolicy
@@ -24,6 +23,7 @@ from plait.server.mcp.server import TOOLS
 from plait.server.projects import ProjectStore
 from plait.server.serve import bind_listener, create_uvicorn_config, wrap_with_middleware
 from plait.server.session_pool import SessionPool
+from plait.store.server_tokens import TokenFiles, read_or_create_token
 from tests.support.mcp_client import McpClient, connect_http
 from tests.support.temp_project import TempProject
 from tests.support.waiting import TIMEOUT_SECONDS

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from plait.client.server_tokens import TokenFiles
 from plait.server.auth import Authenticator, UsedCodes
+from plait.store.server_tokens import TokenFiles
 
 Headers = dict[str, str] | Sequence[tuple[str, str]]
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plait.client.server_tokens import TokenFiles, read_or_create_token, replace_token
 from plait.core.errors import UserError
 from plait.server.auth import (
     CODE_SECONDS,
@@ -23,6 +22,7 @@ from plait.server.auth import (
     make_login_link,
     parse_server_url,
 )
+from plait.store.server_tokens import TokenFiles, read_or_create_token, replace_token
 
 if TYPE_CHECKING:
     from tests.server.middleware.conftest import Clock

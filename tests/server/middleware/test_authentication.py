@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import pytest
 from starlette.types import Message, Receive, Scope, Send
 
-from plait.client.server_tokens import TokenFiles, read_or_create_token
 from plait.server.auth import COOKIE_SECONDS, SESSION_COOKIE, Access, Authenticator, AuthMethod, Caller
 from plait.server.http.middleware.authentication import (
     AuthenticationMiddleware,
@@ -18,6 +17,7 @@ from plait.server.http.middleware.authentication import (
 )
 from plait.server.http.middleware.request_checks import CheckMiddleware, RequestPolicy, create_policy
 from plait.server.serve import wrap_with_middleware
+from plait.store.server_tokens import TokenFiles, read_or_create_token
 
 if TYPE_CHECKING:
     from tests.server.middleware.conftest import AsgiClient, Clock, EchoApp

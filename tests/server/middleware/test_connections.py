@@ -18,11 +18,11 @@ import pytest
 import uvicorn
 from starlette.types import Receive, Scope, Send
 
-from plait.client.server_tokens import TokenFiles, read_or_create_token
 from plait.server.auth import Authenticator, UsedCodes
 from plait.server.http.connections import UnauthenticatedConnections
 from plait.server.http.middleware.request_checks import RequestPolicy
 from plait.server.serve import create_uvicorn_config, wrap_with_middleware
+from plait.store.server_tokens import TokenFiles, read_or_create_token
 from tests.support.waiting import TIMEOUT_SECONDS
 
 RULES = RequestPolicy()

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plait.client.server_tokens import TokenFiles, read_or_create_token
 from plait.server.auth import (
     CODE_SECONDS,
     SESSION_COOKIE,
@@ -19,6 +18,7 @@ from plait.server.auth import (
 )
 from plait.server.http.middleware.request_checks import RequestPolicy, create_policy
 from plait.server.serve import wrap_with_middleware
+from plait.store.server_tokens import TokenFiles, read_or_create_token
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp

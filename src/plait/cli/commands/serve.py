@@ -16,9 +16,9 @@ import typer
 
 from plait.cli import options as opt
 from plait.cli.output import OK, print_json, replace_control_chars
-from plait.client.server_tokens import open_token_files, read_or_create_token, replace_token
 from plait.core.errors import UserError
 from plait.server import DEFAULT_HOST, DEFAULT_PORT, DEFAULT_URL
+from plait.store.server_tokens import open_token_files, read_or_create_token, replace_token
 from plait.store.state_claim import open_repo
 
 if TYPE_CHECKING:

@@ -10,10 +10,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from plait.config.keys import is_own_secret
 from plait.core.decisions import Change
 from plait.core.errors import WorldError
 from plait.core.fast_dataclass import dataclass
 from plait.core.reports import RebuildConflict
+from plait.core.text import defuse_references
 from plait.git import objects
 from plait.git.command import LOCATION_VARIABLES, Git, GitError, join_fields
 from plait.git.interfaces import ChangeGoneError, MergeMessage, MergeRules
@@ -58,7 +60,7 @@ class MergeTrailers:
 
 def _format_trailer(trailer: tuple[str, str]) -> str:
     name, value = trailer
-    return f"{name}: {' '.join(value.replace(chr(0), '').split())}"
+    return f"{name}: {defuse_references(' '.join(value.replace(chr(0), '').split()))}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +243,9 @@ def _export_commit(git_dir: Path, root: Path, commit: str) -> Iterator[Path]:
 
 
 def _run_command(folder: Path, command: str) -> None:
-    env = {name: value for name, value in os.environ.items() if name not in LOCATION_VARIABLES}
+    env = {
+        name: value for name, value in os.environ.items() if name not in LOCATION_VARIABLES and not is_own_secret(name)
+    }
     with tempfile.TemporaryFile() as log:
         process = subprocess.Popen(
             ["sh", "-c", command],  # the user's own, trusted command

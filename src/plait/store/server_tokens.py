@@ -11,6 +11,7 @@ from secrets import token_hex
 
 from plait.core.errors import WorldError
 from plait.core.fast_dataclass import dataclass
+from plait.store.state_claim import find_user_folder
 from plait.system.atomic_files import (
     NotPrivateError,
     create_file,
@@ -108,10 +109,14 @@ def _build_storage_error(path: Path, error: OSError) -> WorldError:
 
 
 def open_token_files() -> TokenFiles:
-    return TokenFiles(find_user_state_folder())
+    return TokenFiles(find_user_folder())
 
 
-def find_user_state_folder() -> Path:
-    from platformdirs import user_state_path
-
-    return user_state_path("plait")
+def list_server_tokens() -> list[str]:
+    """The tokens that exist; one that can't be read is left out."""
+    files = open_token_files()
+    tokens = []
+    for path in (files.full, files.read_only):
+        with suppress(WorldError):
+            tokens.append(_read_valid(path))
+    return [token for token in tokens if token is not None]
