@@ -168,6 +168,20 @@ def test_a_missing_source_is_reported_and_no_longer_pending(place: RepoLocation)
     assert start(place).reports == ()
 
 
+def test_a_status_is_not_written_through_a_link_out_of_the_repository(place: RepoLocation, tmp_path: Path) -> None:
+    """The source was replaced by a link after its batch had been submitted."""
+    script = submitted(place)
+    script.exit_attempt("1")
+    journalled(place, script)
+    source, outside = place.top / "TODO.md", tmp_path.parent / f"{tmp_path.name}-outside.md"
+    before = source.read_text()
+    source.rename(outside)
+    source.symlink_to(outside)
+    [problem] = start(place).problems
+    assert "this leads out of the repository: no status was written" in problem.message
+    assert outside.read_text() == before
+
+
 def test_a_source_that_became_a_folder_stays_pending_until_it_is_a_file_again(place: RepoLocation) -> None:
     script = submitted(place)
     journalled(place, script)

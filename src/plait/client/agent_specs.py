@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from dataclasses import replace
 from importlib.util import find_spec
@@ -12,9 +13,10 @@ from plait.agents.interface import AgentSpec, Price
 from plait.agents.table import AGENTS
 from plait.client.programs import find_missing_program, is_installed
 from plait.config.agent_keys import ModelConfig, Permission
-from plait.config.config import COMMAND_AGENT, Config, Layer
+from plait.config.config import COMMAND_AGENT, SHARED_LAYERS, Config
 from plait.core.errors import ConfigError
 from plait.git.location import RepoLocation
+from plait.store.file_access import FileAccess
 
 MODEL_AGENT = "model"
 
@@ -128,14 +130,14 @@ def load_prompt_template(location: RepoLocation, config: Config) -> str:
     if not template:
         return ""
     path = location.top / Path(template).expanduser()
-    inside = path.resolve().is_relative_to(location.top.resolve())
-    if origin.layer is Layer.REPOSITORY and not inside:  # a model of the repository's choosing would see the file
+    access = FileAccess(location, () if origin.layer in SHARED_LAYERS else (os.path.realpath(path),))
+    if not access.allows(path):  # a model of the repository's choosing would see the file
         raise ConfigError(
             f"{origin}: the prompt template {template} is outside the repository",
             hint="A repository's settings can only name its own files; yours can name any.",
         )
     try:
-        text = _read_template(path)
+        text = _read_template(access, path)
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or str(error)
         raise ConfigError(
@@ -146,9 +148,11 @@ def load_prompt_template(location: RepoLocation, config: Config) -> str:
     return text
 
 
-def _read_template(path: Path) -> str:
+def _read_template(access: FileAccess, path: Path) -> str:
     if not path.is_file():  # a device may never end
         raise FileNotFoundError(2, "there is no such file")
-    if path.stat().st_size > _MAX_TEMPLATE_BYTES:
+    with os.fdopen(access.open(path), "rb") as file:
+        data = file.read(_MAX_TEMPLATE_BYTES + 1)
+    if len(data) > _MAX_TEMPLATE_BYTES:
         raise ValueError(f"it has more than {_MAX_TEMPLATE_BYTES >> 20} MB")
-    return path.read_bytes().decode("utf-8-sig")
+    return data.decode("utf-8-sig")

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import field, replace
 from pathlib import Path
 
 from plait.client.project_state import read_saved_settings
 from plait.client.source_reader import SourceCache, discover_sources, read_named_sources
-from plait.config.config import Config
+from plait.config.config import SHARED_LAYERS, Config
+from plait.config.keys import SourcesConfig
 from plait.config.loading import PLAIT_TOML, load_config
-from plait.core.errors import UserError
+from plait.core.errors import PlaitError, UserError
 from plait.core.fast_dataclass import dataclass
 from plait.core.plan import Problem, Severity
 from plait.core.settings import FileConflicts
 from plait.git.location import RepoLocation, list_repo_files
 from plait.sources.source_model import ReadOptions, SourceEntry
 from plait.sources.source_set import PathAliases, SourceSet, combine_sources
+from plait.store.file_access import FileAccess, find_named_roots, list_allowed_paths
 from plait.store.state_claim import open_repo
 
 
@@ -69,12 +72,14 @@ def read_sources(  # noqa: PLR0913 - what was named, and how it is to be read
     where: Path | None = None,
     overrides: Mapping[str, str] | None = None,
     cache: SourceCache | None = None,
+    access: FileAccess | None = None,
 ) -> LoadedSources:
     """Read the sources by settings that are known, and trusted as far as they name code.
 
     `overrides` maps paths to the texts to use instead of the files' own: what would be read if the files had them.
     """
     base, names = _choose_sources(location, where or location.top, source_names, config)
+    access = access or _open_access(location, config, base, names, named=bool(source_names))
     options = ReadOptions(config.sources.tag, config.sources.exclude)
     sources, problems = read_named_sources(
         location,
@@ -84,6 +89,7 @@ def read_sources(  # noqa: PLR0913 - what was named, and how it is to be read
         options=options,
         overrides=overrides,
         cache=cache,
+        access=access,
     )
     source_set = combine_sources(
         sources,
@@ -94,6 +100,25 @@ def read_sources(  # noqa: PLR0913 - what was named, and how it is to be read
         tag=config.sources.tag,
     )
     return LoadedSources(location, config, source_set, tuple(problems))
+
+
+def _open_access(
+    location: RepoLocation, config: Config, base: Path, names: Sequence[str], *, named: bool
+) -> FileAccess:
+    """Outside of the checkout: what the user named, here or in settings of their own, or allowed."""
+    by_user = named or config.origins["sources.paths"].layer not in SHARED_LAYERS
+    roots = find_named_roots(location, base, names) if by_user else ()
+    return FileAccess(location, (*list_allowed_paths(location), *roots))
+
+
+def find_refused_paths(location: RepoLocation, config: Config) -> Mapping[str, str]:
+    """The real paths that the sources lead to and the user hasn't allowed, by the name of their source. Runs no code."""
+    if config.sources.format is not None and "." in config.sources.format:
+        config = replace(config, sources=SourcesConfig(**{**config.sources.values, "format": None}))
+    access = FileAccess(location, list_allowed_paths(location))
+    with suppress(PlaitError):
+        read_sources(location, config, access=access)
+    return access.refused
 
 
 def _find_ignored_settings(location: RepoLocation, where: Path) -> Iterator[Problem]:

@@ -23,6 +23,7 @@ from plait.sources.formats import FORMATS, Format, UnknownFormatError, detect_fo
 from plait.sources.source_model import Document, Reading, ReadOptions, SourceFiles, check_nesting, check_text
 from plait.sources.task_files import is_ignored
 from plait.sources.text import decode, to_printable
+from plait.store.file_access import FileAccess
 
 
 def _drop_known(paths: Sequence[Path], seen: set[Path]) -> list[Path]:
@@ -65,10 +66,15 @@ def discover_sources(top: Path) -> list[Path]:
 
 def _follow_pointer(top: Path, pointer: str) -> list[Path]:
     """The source that another tool is working on, if its pointer names a file here."""
+    if not (top / pointer).resolve().is_relative_to(top.resolve()):
+        return []
     path = top / config_files.read_text_or_empty(top / pointer).strip()
     return [path] if config_files.file_exists(path) and path.resolve().is_relative_to(top.resolve()) else []
 
 
+# Without the path that it leads to: the message may be read by others.
+_REFUSED_MESSAGE = "this leads out of the repository, and is not read"
+_REFUSED_HINT = "To allow it on this machine: plait trust."
 MAX_SOURCE_BYTES = 64 * 1024 * 1024  # a larger file is not a list of tasks
 _BEADS_FOLDER = ".beads"
 _CHECKLIST = "checklist"  # detects any file with boxes
@@ -91,23 +97,39 @@ def read_named_sources(  # noqa: PLR0913 - what was named, and how it is to be r
     options: ReadOptions | None = None,
     overrides: Mapping[str, str] | None = None,
     cache: SourceCache | None = None,
+    access: FileAccess | None = None,
 ) -> tuple[list[LoadedSource], list[Problem]]:
     """Read the named sources; a missing one is a warning, all of them missing an error. Names are relative to `where`.
 
-    `overrides` has texts of files, by path, to use instead of their content.
+    `overrides` has texts of files, by path, to use instead of their content. What `access` refuses is left out, with a
+    warning; by default, that is what is outside of the checkout.
     """
-    loader = _SourceLoader(location, options or ReadOptions(), format_name, overrides or {}, cache or SourceCache())
+    access = access or FileAccess(location)
+    loader = _SourceLoader(
+        location, options or ReadOptions(), format_name, overrides or {}, cache or SourceCache(), access
+    )
     problems: list[Problem] = []
     seen: set[Path] = set()  # a source named twice, even through a link, is read once
     sources: list[SourceFiles] = []
+    refused: dict[str, None] = {}
     for name in source_names:
         with _explain_read_errors(name):
             paths = _expand_name(where.resolve(), name)
-            sources += loader.collect(_drop_known(paths, seen), pattern=glob.has_magic(Path(name).name))
+            found = _drop_known(paths, seen)
+            allowed = [path for path in found if access.allows(path)]
+            sources += loader.collect(allowed, pattern=glob.has_magic(Path(name).name))
+        if len(allowed) < len(found):  # as it is named: what else is there is no one's business
+            refused[name] = None
         if not paths:
             what = "no file matches this pattern" if glob.has_magic(name) else "no such file or folder"
             problems.append(Problem(Severity.WARNING, f"{what}: skipped", Origin(name or '""')))
     loaded = [loader.read(source) for source in loader.group(sources)]
+    inside = (location.relative_name(Path(path)) for path in access.refused)
+    refused |= dict.fromkeys(name for name in inside if not Path(name).is_absolute())
+    outside = [Problem(Severity.WARNING, _REFUSED_MESSAGE, Origin(name), _REFUSED_HINT) for name in refused]
+    problems += outside
+    if outside and not loaded:
+        raise UserError("\n".join(f"{problem.at}: {problem.message}" for problem in outside), hint=outside[0].hint)
     if not loaded:
         names = ", ".join(name or '""' for name in source_names)
         raise UserError(f"no such source: {names}", hint="Name a folder, a file or a glob that exists.")
@@ -141,15 +163,17 @@ def _parent_folder(path: str) -> str:
 
 
 class _SourceLoader:
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917 - what was named, and how it is to be read
         self,
         location: RepoLocation,
         options: ReadOptions,
         format_name: str | None,
         overrides: Mapping[str, str],
         cache: SourceCache,
+        access: FileAccess,
     ) -> None:
         self._cache = cache
+        self._access = access
         self._location = location
         self._overrides = overrides
         self._options = options
@@ -178,10 +202,12 @@ class _SourceLoader:
         if not path.is_dir():
             return self._make_source_files(path, [path])
         names = (name for row in FORMATS.values() for name in row.folder_files)
-        inner = next((path / name for name in names if (path / name).is_file()), None)
+        inner = next(
+            (path / name for name in names if (path / name).is_file() and self._access.allows(path / name)), None
+        )
         if inner is not None:
             return self._make_source_files(inner, [inner])
-        files = sorted(file for file in path.glob("*.md") if file.is_file())
+        files = sorted(file for file in path.glob("*.md") if file.is_file() and self._access.allows(file))
         return replace(self._make_source_files(path, files), folder=True)
 
     def _collect_database(self, folder: Path) -> SourceFiles:
@@ -199,7 +225,7 @@ class _SourceLoader:
         message = f"{name} is a Dolt database, and {why}"
         hint = beads_database.NOT_INSTALLED_HINT
         exports = (folder / "issues.jsonl", folder / "backup" / "issues.jsonl")
-        export = next((path for path in exports if path.is_file()), None)
+        export = next((path for path in exports if path.is_file() and self._access.allows(path)), None)
         if export is None:
             raise UserError(message, hint=hint)
         source = self._make_source_files(folder, [export])
@@ -275,7 +301,8 @@ class _SourceLoader:
         name, format_ = self._find_format(source)
         with _report_format_bug(source, name):
             companion_paths = [self._location.top / path for path in format_.companions(source.path)]
-            companions = {file.path: file for file in map(self._read_document, filter(Path.is_file, companion_paths))}
+            readable = [path for path in companion_paths if path.is_file() and self._access.allows(path)]
+            companions = {file.path: file for file in map(self._read_document, readable)}
             reading = self._read_cached(name, format_, replace(source, companions=companions))
         problems = list[Problem]()
         for document in (*source.documents, *companions.values()):
@@ -307,10 +334,15 @@ class _SourceLoader:
                 result = _make_document(name, self._overrides[name])
             else:
                 result = self._cache.read_text(
-                    path, name, file_stat, lambda: _make_document(name, decode(path.read_bytes()))
+                    path, name, file_stat, lambda: _make_document(name, decode(self._read_bytes(path)))
                 )
         document, self._text_problems[name] = result
         return document
+
+    def _read_bytes(self, path: Path) -> bytes:
+        """What `access` has allowed, even if a link was changed since then."""
+        with os.fdopen(self._access.open(path), "rb", buffering=0) as file:
+            return file.read()
 
     def _relative_name(self, path: Path) -> str:
         """A path with `..`, or through a link above the repository, may lead into it."""

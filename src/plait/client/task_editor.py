@@ -23,7 +23,6 @@ from plait.client.task_lookup import (
     find_located_task,
     find_task_of_file,
     get_own_file,
-    resolve_checkout_path,
     spell_needs,
 )
 from plait.config.config import Config
@@ -39,6 +38,7 @@ from plait.sources.planning import PlanOptions, plan_tasks
 from plait.sources.source_model import SourceStatus
 from plait.sources.source_set import SourceSet
 from plait.sources.text import BOM, TextLines, encode, find_invalid_utf8_line
+from plait.store.file_access import resolve_checkout_path
 from plait.store.project_files import LOCKS_FOLDER
 from plait.system import file_exchange
 from plait.system.atomic_files import create_file

@@ -20,7 +20,6 @@ from plait.client.task_lookup import (
     find_located_task,
     get_own_file,
     iter_located_tasks,
-    leads_outside,
 )
 from plait.core.errors import PlaitError
 from plait.core.plan import Problem
@@ -106,10 +105,7 @@ def _describe_with_text(
     key = _find_task_key(loaded.source_set, located.entry.task)
     run = find_newest_runs(loaded.source_set, state, {key}).get(key)
     text = _read_text(loaded, located)
-    if text is not None:
-        body = get_editable_body(located.file, text)
-    else:
-        body = "" if leads_outside(loaded, located) else located.source_entry.task.body
+    body = located.source_entry.task.body if text is None else get_editable_body(located.file, text)
     return _describe_task(
         SourceTaskWithText,
         loaded.source_set,

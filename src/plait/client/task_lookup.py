@@ -9,13 +9,12 @@ from itertools import chain
 from pathlib import Path
 
 from plait.client.api_errors import NotFoundError, StateError
-from plait.client.project_sources import LoadedSources
-from plait.config.config import Layer
 from plait.core.fast_dataclass import dataclass
 from plait.git.location import RepoLocation
 from plait.sources.formats import get_entry
 from plait.sources.source_model import SourceEntry
 from plait.sources.source_set import Source, SourceSet
+from plait.store.file_access import resolve_checkout_path
 
 SHARED_FILE, ELSEWHERE, DUPLICATE = "shared", "elsewhere", "twice"
 
@@ -60,15 +59,6 @@ def find_task_of_file(source_set: SourceSet, file: str) -> LocatedTask | None:
     return next((located for located in iter_located_tasks(source_set) if located.file == file), None)
 
 
-def resolve_checkout_path(location: RepoLocation, path: Path) -> Path | None:
-    """The real path of a file in the checkout; None if it is outside, or belongs to git or plait."""
-    real, top = (Path(os.path.realpath(checked)) for checked in (path, location.top))
-    if not real.is_relative_to(top) or real.is_relative_to(os.path.realpath(location.state)):
-        return None
-    in_git_folder = any(part.casefold() == ".git" for part in real.relative_to(top).parts)
-    return None if in_git_folder else real
-
-
 class EditableCheck:
     """Which tasks can be edited here: those in a regular file of their own, inside the checkout."""
 
@@ -97,14 +87,6 @@ class EditableCheck:
     def _is_regular(self, path: str) -> bool:
         real = resolve_checkout_path(self._location, Path(path))
         return real is not None and real.is_file()
-
-
-def leads_outside(loaded: LoadedSources, located: LocatedTask) -> bool:
-    """Whether a link or the repository's settings lead out of the checkout, to a file that must not be shown."""
-    if resolve_checkout_path(loaded.location, loaded.location.top / located.file) is not None:
-        return False
-    by_user = loaded.config.origins["sources.paths"].layer is not Layer.REPOSITORY
-    return not (by_user and located.file.startswith("/"))
 
 
 def get_own_file(location: RepoLocation, located: LocatedTask) -> Path:

@@ -9,12 +9,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from plait.config.config import Config, ValueOrigin, find_repository_commands
+from plait.client.project_sources import find_refused_paths
+from plait.config.config import SHARED_LAYERS, Config, Layer, ValueOrigin, find_repository_commands
 from plait.config.keys import KEYS_BY_NAME
 from plait.config.loading import find_user_file
 from plait.core.errors import UserError
 from plait.core.fast_dataclass import dataclass
+from plait.core.task import Origin
 from plait.git.location import RepoLocation
+from plait.store.file_access import OUTSIDE_PATH
 from plait.store.trust_store import TrustStore, find_trust_root
 
 # These run when they are loaded, before there is a plan to show.
@@ -57,6 +60,17 @@ def list_repo_commands(config: Config, location: RepoLocation | None) -> list[Re
     return [
         replace(command, trusted=(command.name, command.value) in known, before=last.get(command.name))
         for command in commands
+    ]
+
+
+def list_outside_paths(config: Config, location: RepoLocation) -> list[RepoCommand]:
+    """What the repository's sources lead to outside of it, and the user hasn't allowed to read."""
+    origin = config.origins["sources.paths"]
+    layer = origin.layer if origin.layer in SHARED_LAYERS else Layer.REPOSITORY
+    refused = find_refused_paths(location, config)
+    return [
+        RepoCommand("sources.paths", OUTSIDE_PATH, real, ValueOrigin(layer, Origin(location.relative_name(Path(name)))))
+        for name, real in refused.items()
     ]
 
 

@@ -121,7 +121,7 @@ def choose_parallelism(tasks: int, cores: int) -> int:
 
 
 # What comes with a repository, or a copy of it, and not from the user alone.
-_SHARED_LAYERS = frozenset({Layer.REPOSITORY, Layer.SAVED})
+SHARED_LAYERS = frozenset({Layer.REPOSITORY, Layer.SAVED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +141,7 @@ def find_repository_commands(config: Config) -> list[RepositoryCommand]:
     for key in KEYS:
         origin = config.origins[key.name]
         value = config.value(key)
-        if origin.layer in _SHARED_LAYERS and key.runs_code(value):
+        if origin.layer in SHARED_LAYERS and key.runs_code(value):
             commands.append(RepositoryCommand(key.name, _format_value(value), origin))
     return commands
 

@@ -279,9 +279,9 @@ def read_user_file(path: Path) -> ConfigDocument | None:
 
 
 def read_repository_file(top: Path) -> ConfigDocument | None:
-    data = _read_bytes(top / PLAIT_TOML, PLAIT_TOML)
+    data = _read_bytes(_require_inside(top, PLAIT_TOML), PLAIT_TOML)
     plait_toml = None if data is None else _parse_document(data, PLAIT_TOML)
-    pyproject = _read_pyproject(top / PYPROJECT)
+    pyproject = _read_pyproject(top)
     if plait_toml and pyproject:
         raise ConfigError(
             f"there are settings in {PLAIT_TOML} and under [tool.plait] at {pyproject.origin_of()}",
@@ -290,10 +290,22 @@ def read_repository_file(top: Path) -> ConfigDocument | None:
     return plait_toml or pyproject
 
 
-def _read_pyproject(path: Path) -> ConfigDocument | None:
+def _require_inside(top: Path, name: str) -> Path:
+    """The real path of a repository's file. A link out of the repository could make any file show up in messages."""
+    path, real, real_top = top / name, os.path.realpath(top / name), os.path.realpath(top)
+    inside = real.startswith(f"{real_top}{os.sep}") and ".git" not in Path(real).relative_to(real_top).parts
+    if not os.path.exists(real):  # noqa: PTH110 - it never raises
+        return path
+    if path.is_symlink() and not inside:
+        hint = "Replace the link by a copy, or put the settings into your own config.toml."
+        raise ConfigError(f"{name} is a link that leads out of the repository, and is not read", hint=hint)
+    return Path(real) if inside else path
+
+
+def _read_pyproject(top: Path) -> ConfigDocument | None:
     """Problems of this file only matter if it mentions plait."""
     try:
-        data = _read_bytes(path, PYPROJECT) or b""
+        data = _read_bytes(_require_inside(top, PYPROJECT), PYPROJECT) or b""
     except ConfigError:
         return None
     if b"plait" not in data:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from plait.core.decisions import AttemptStarted, BatchEnded, TaskEnded, TaskInterrupted
@@ -22,6 +23,7 @@ from plait.runtime.executor import Reactor, Timer
 from plait.runtime.worker_pool import WorkerPool
 from plait.sources.status_changes import StatusChange, StatusFileWriter
 from plait.sources.writeback_queue import SourceUpdate, WritebackQueue
+from plait.store.file_access import FileAccess, list_allowed_paths
 from plait.store.project_files import LOCKS_FOLDER, load_batch_inputs
 from plait.system import log
 
@@ -202,6 +204,8 @@ def open_source_writer(location: RepoLocation) -> WriteStatuses:
 
     def write(writer: StatusFileWriter, changes: Sequence[StatusChange]) -> Sequence[Problem]:
         top = _find_checkout(location, changes[0].batch) if changes else location.top
+        if _leads_outside(location, top, writer.path):
+            return (Problem(Severity.WARNING, _OUTSIDE_MESSAGE, Origin(writer.path), "Replace the link by the file."),)
         if writer.list_commands is not None:
             from plait.system import beads_database  # few projects have one
 
@@ -211,6 +215,15 @@ def open_source_writer(location: RepoLocation) -> WriteStatuses:
         return write_statuses(top, writer, changes, locks=location.state / LOCKS_FOLDER).problems
 
     return write
+
+
+_OUTSIDE_MESSAGE = "this leads out of the repository: no status was written"
+
+
+def _leads_outside(location: RepoLocation, top: Path, path: str) -> bool:
+    """A link in the checkout that the user hasn't allowed. A source outside has an absolute path: it was named by the user."""
+    checkout = replace(location, top=top)
+    return not Path(path).is_absolute() and not FileAccess(checkout, list_allowed_paths(location)).allows(top / path)
 
 
 def _find_checkout(location: RepoLocation, batch: str) -> Path:

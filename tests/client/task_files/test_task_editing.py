@@ -11,6 +11,7 @@ from hypothesis import given, settings, strategies as st
 
 from plait.client.api_errors import FieldError, NotFoundError, StateError
 from plait.config.keys import KEYS_BY_NAME
+from plait.core.errors import UserError
 from plait.core.plan import Severity
 from plait.system.status_files import SourceWriteError
 from tests.support.task_files import Checkout
@@ -263,9 +264,8 @@ class TestLinks:
         outside.write_text("# Secret\n\nNobody's business\n")
         checkout.write("tasks/01-a.md", "# A\n")
         (checkout.top / "tasks/02-b.md").symlink_to(outside)
-        result = checkout.task("02-b")
-        assert (result["editable"], result["body"], result["text"], result["version"]) == (False, "", None, None)
-        with pytest.raises(StateError, match="not a regular file inside this checkout"):
+        assert [task["id"] for task in checkout.tasks()] == ["01-a"]
+        with pytest.raises(NotFoundError):
             checkout.edit("02-b", version=checkout.version("tasks/02-b.md"), title="B")
         assert outside.read_text() == "# Secret\n\nNobody's business\n"
 
@@ -275,7 +275,8 @@ class TestLinks:
         outside = tmp_path_factory.mktemp("outside")
         (outside / "01-a.md").write_text("# A\n\nIts text\n")
         checkout.write("plait.toml", f"[sources]\npaths = ['{outside}']\n")
-        assert checkout.task("01-a")["body"] == ""
+        with pytest.raises(UserError, match="leads out of the repository"):
+            checkout.tasks()
         monkeypatch.setenv(KEYS_BY_NAME["sources.paths"].env_variable, str(outside))
         assert "Its text" in str(checkout.task("01-a")["body"])
 
@@ -285,17 +286,17 @@ class TestLinks:
         outside = tmp_path_factory.mktemp("outside")
         (outside / "01-a.md").write_text("# A\n")
         (checkout.top / "tasks").symlink_to(outside)
-        (result,) = checkout.tasks()
-        assert result["editable"] is False
-        with pytest.raises(StateError):
+        with pytest.raises(UserError, match="tasks: this leads out of the repository"):
             checkout.edit("01-a", version=checkout.version("tasks/01-a.md"), title="B")
+        assert (outside / "01-a.md").read_text() == "# A\n"
 
     @pytest.mark.parametrize("folder", [".git", ".plait", "docs/.GIT"])
     def test_a_link_into_the_folders_of_git_or_plait_is_not_edited(self, checkout: Checkout, folder: str) -> None:
         real = checkout.write(f"{folder}/01-a.md", "# A\n")
         (checkout.top / "tasks").mkdir()
         (checkout.top / "tasks/01-a.md").symlink_to(real)
-        with pytest.raises(StateError):
+        checkout.write("tasks/02-b.md", "# B\n")
+        with pytest.raises(NotFoundError):
             checkout.edit("01-a", version=checkout.version("tasks/01-a.md"), title="B")
         assert real.read_text() == "# A\n"
 

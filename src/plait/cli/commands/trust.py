@@ -32,6 +32,7 @@ from plait.client.trust import (
     escape_command,
     format_trust_command,
     format_trust_hint,
+    list_outside_paths,
     list_repo_commands,
     open_trust_store,
     save_trust,
@@ -123,7 +124,8 @@ def trust_command(
     location = open_repo(where)
     if revoke:
         return _revoke(location, as_json=as_json)
-    commands = list_repo_commands(load_project_config(where), location)
+    config = load_project_config(where)
+    commands = [*list_repo_commands(config, location), *list_outside_paths(config, location)]
     if as_json:
         return _print_json(location, commands, yes=yes)
     if all(command.trusted for command in commands):
