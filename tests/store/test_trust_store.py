@@ -12,11 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from plait.client.trust import list_repo_commands
+from plait.client.trust import UntrustedError, list_repo_commands, require_trust
 from plait.config.loading import load_config
 from plait.core.errors import WorldError
+from plait.git.location import RepoLocation
 from plait.store.state_claim import IDENTITY_FILE
-from plait.store.trust_store import TrustStore, read_all_trusted
+from plait.store.trust_store import TrustStore, find_trust_root, ignore_untrusted_location, read_all_trusted
 
 VERIFY = ("run.verify", "make test")
 GATE = ("run.gate", "make check")
@@ -198,3 +199,25 @@ def test_one_judge_is_trusted_by_its_name_as_it_was_before_there_were_several(
     (tmp_path / "plait.toml").write_text(f"[run]\njudge = {judge}\n")
     (command,) = list_repo_commands(load_config(tmp_path), None)
     assert (command.key, command.value) == ("run.judge", value)
+
+
+def test_a_repository_can_not_choose_where_worktrees_are_without_trust(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "user"))
+    monkeypatch.delenv("PLAIT_WORKSPACE_LOCATION", raising=False)
+    state = repository(tmp_path / "repo")
+    location = RepoLocation(tmp_path / "repo", state, repository=True)
+    (location.top / "plait.toml").write_text("[workspace]\nlocation = '/tmp/shared'\nkeep = 2\n")
+    config = load_config(location.top, user=tmp_path / "none")
+    with pytest.raises(UntrustedError, match=r"workspace\.location = /tmp/shared"):
+        require_trust(config, location)
+    ignored = ignore_untrusted_location(location, config)
+    assert (ignored.workspace.location, ignored.workspace.keep) == (None, 2)
+    saved = load_config(tmp_path, saved={"location": '"/tmp/shared"'}, user=tmp_path / "none")
+    assert ignore_untrusted_location(location, saved).workspace.location is None
+    TrustStore(find_trust_root(), state).add([("workspace.location", "/tmp/shared")])
+    assert ignore_untrusted_location(location, config) == config
+    require_trust(config, location)
+    own = load_config(tmp_path, environment={"PLAIT_WORKSPACE_LOCATION": "/data"}, user=tmp_path / "none")
+    assert ignore_untrusted_location(location, own).workspace.location == "/data"

@@ -16,6 +16,7 @@ from plait.git.gc.removal_rules import GcBatch, GcFacts
 from plait.git.location import RepoLocation
 from plait.git.worktrees.worktree import Repository, WorkspaceLayout, find_worktrees_folder
 from plait.store.project_files import open_state_paths
+from plait.store.trust_store import ignore_untrusted_location
 
 
 def open_repository_git(location: RepoLocation) -> Git:
@@ -32,7 +33,7 @@ def open_session_collector(session: Session, config: Config) -> GarbageCollector
         return _list_gc_batches(state, {getattr(request, "batch", "") for request in session.list_pending()})
 
     location = session.location
-    layout = WorkspaceLayout(find_worktrees_folder(location, config).resolve())
+    layout = WorkspaceLayout(find_worktrees_folder(location, ignore_untrusted_location(location, config)).resolve())
     return GarbageCollector(Repository(location.git_dir), layout, open_state_paths(location), read_batches)
 
 

@@ -27,7 +27,10 @@ class ForgeKind(StrEnum):
 
 class WorkspaceConfig(ConfigTable, name="workspace", about="The worktrees that tasks work in."):
     location = Key(
-        value_types.optional_text("a folder"), None, "folder for worktrees; empty: plait/worktrees in your cache folder"
+        value_types.optional_text("a folder"),
+        None,
+        "folder for worktrees; empty: plait/worktrees in your cache folder",
+        runs_code=bool,  # it decides where plait writes
     )
     copy = Key(
         value_types.text_list("a pattern or a list of patterns"),

@@ -20,7 +20,7 @@ class Key(Generic[T]):
 
     `about` is the help text everywhere: lower case, one line, no full stop. `flag` makes it an option of commands;
     `repeatable`: the option may be given several times. `json_name` is needed only if the name derived from the key is
-    taken. `runs_code` tells whether a value makes plait run code of the repository's choosing, which needs trust.
+    taken. `runs_code` tells whether a value makes plait run code, or write to a place, of the repository's choosing, which needs trust.
     `user_only`: a repository can't set it. `per_batch`: a batch submitted over
     HTTP may override it; None: as its table says. `mask` removes
     secrets from a value. `pick` chooses between the user's own value and the repository's; None: the repository's.

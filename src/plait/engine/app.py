@@ -30,6 +30,7 @@ from plait.runtime.local_workspaces import LocalWorkspaces
 from plait.runtime.worker_pool import WorkerPool
 from plait.store.interfaces import Journal
 from plait.store.project_files import open_project_inbox, open_state_paths
+from plait.store.trust_store import ignore_untrusted_location
 from plait.system import log
 from plait.system.sensors import MachineSensors
 from plait.system.shared_state import SharedState, find_shared_state_folder
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
 def load_engine_config(location: RepoLocation, journal: Journal) -> Config:
     """The engine's settings. A mistake in a file is reported by front ends; the engine works all the same."""
     try:
-        return load_config(location.top, saved=journal.settings())
+        return ignore_untrusted_location(location, load_config(location.top, saved=journal.settings()))
     except ConfigError as error:
         log.write_line(f"warning: can't read the settings, using the defaults: {error.message}")
         return merge_layers(())

@@ -12,10 +12,14 @@ import os
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
+from plait.config.config import SHARED_LAYERS, Config
+from plait.config.git_keys import WorkspaceConfig
 from plait.core.errors import WorldError
 from plait.core.fast_dataclass import dataclass
+from plait.git.location import RepoLocation
 from plait.store.state_claim import IDENTITY_FILE, claim_state, find_user_folder, hash_texts, read_identity
 from plait.system.atomic_files import make_private_folder, read_private_file, replace_file
 
@@ -142,3 +146,20 @@ def _build_storage_error(error: OSError, root: Path) -> WorldError:
         f"what you trust can't be kept: {where}: {error.strerror}",
         hint=f"See who may write there: ls -ld {root}.",
     )
+
+
+_LOCATION_KEY = "workspace.location"
+
+
+def ignore_untrusted_location(location: RepoLocation, config: Config) -> Config:
+    """The settings, with the usual folder for worktrees unless the user or a trusted setting has chosen another one.
+
+    The repository's file may have changed since its commands were last reviewed.
+    """
+    folder = config.workspace.location
+    if not folder or config.origins[_LOCATION_KEY].layer not in SHARED_LAYERS:
+        return config
+    trusted = TrustStore(find_trust_root(), location.state).list_commands()
+    if any((command.key, command.value) == (_LOCATION_KEY, folder) for command in trusted):
+        return config
+    return replace(config, workspace=WorkspaceConfig(**{**config.workspace.values, "location": None}))

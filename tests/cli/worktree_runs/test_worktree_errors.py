@@ -47,6 +47,7 @@ def test_the_next_engine_finds_the_workspaces_in_any_environment(project: TempPr
     project.write("plait.toml", '[workspace]\nlocation = "../wt"\n')
     project.task("01-a", "touch ../../../begun; until [ -e ../../../go ]; do sleep 0.02; done; echo a > a.txt")
     project.commit_all()
+    assert project.plait("trust", "--yes").code == 0
     front = project.start(*RUN)
     wait_until((project.top.parent / "wt" / "begun").exists)
     project.git("worktree", "add", "--quiet", "../deep/er/linked", "HEAD")

@@ -14,8 +14,9 @@ from plait.cli.commands.run_batch import RunOptions, run_tasks
 from plait.cli.commands.watch import watch_batch
 from plait.cli.output import FAILED, INTERNAL, OK, Page, print_line, print_notice
 from plait.client.event_stream import EventStream
-from plait.client.project_state import read_past_batches
+from plait.client.project_state import load_project_config, read_past_batches
 from plait.client.session import new_request_id, open_session
+from plait.client.trust import list_repo_commands, save_trust
 from plait.core.requests import Retry
 from plait.core.settings import Backoff
 from plait.core.state import BatchState
@@ -124,6 +125,8 @@ def make_site(top: Path) -> None:
     git.run("commit", "--quiet", "-m", "A small web site")
     git.run("remote", "add", "origin", str(remote))
     git.run("push", "--quiet", "origin", "main")
+    location = open_repo(top)
+    save_trust(location, list_repo_commands(load_project_config(top), location))  # plait's own
 
 
 def _find_batch(top: Path) -> BatchState | None:

@@ -50,6 +50,7 @@ from plait.runtime.sandbox.detection import list_support
 from plait.store.interfaces import InboxError
 from plait.store.project_files import INBOX_FILE, JOURNAL_FILE, open_project_inbox, open_state_paths
 from plait.store.state_claim import explain_foreign, list_set_aside
+from plait.store.trust_store import ignore_untrusted_location
 from plait.system.sensors import MachineSensors
 from plait.system.shared_state import find_shared_state_folder
 
@@ -71,6 +72,8 @@ def run_checks(where: Path) -> list[DoctorCheck]:
     programs = probe_programs(["git", *(info.program for info in AGENTS.values() if info.program)])
     past, engine = read_past_batches(location), find_engine(location)
     config, settings = _check_settings(location)
+    if config is not None:
+        config = ignore_untrusted_location(location, config)
     worktrees = find_worktrees_folder(location, config) if config is not None and location.repository else None
     checks = [
         check_git(programs["git"]),

@@ -36,6 +36,7 @@ from plait.git.worktrees.worktree import (
     list_children,
 )
 from plait.system.disk import DiskUsageCache
+from plait.system.own_folder import require_own_folder
 
 DEFAULT_POOL_SIZE = 4
 
@@ -66,6 +67,7 @@ class GitWorkspaces:
                     hint="Rename the folder, or set [workspace] location to another one.",
                 )
         self._repository = Repository(git_dir, environment)
+        self._root = root
         self._layout = WorkspaceLayout(Path(os.path.realpath(root)))
         self._pool = WorktreePool(self._repository, self._layout, keep)
         self._sizes = DiskUsageCache()
@@ -199,6 +201,7 @@ class GitWorkspaces:
 
     def _clean_up_once(self) -> None:
         if not self._is_cleaned_up:
+            require_own_folder(self._root, hint="Set [workspace] location to a folder of your own.")
             self._pool.clean_up_abandoned()
             self._is_cleaned_up = True
 
