@@ -82,7 +82,7 @@ PROMISES: dict[str, dict[str, str]] = {
             "test_reading_a_repository_runs_nothing_from_it test_finding_a_repository_runs_none_of_its_programs",
         "no module from its settings": "test_planning_loads_only_trusted_modules",
         "Unreadable task files are reported as such": "test_a_deeply_nested_task_file_is_reported_as_a_problem",
-        "leads out of the checkout": "test_a_symlink_in_the_task_folder_is_not_followed",
+        "lead out of the checkout [aren't read]": "test_a_symlink_in_the_task_folder_is_not_followed",
         "Titles, logs and diffs are sent as text, never as HTML":
             "test_html_and_terminal_escapes_in_titles_are_text test_html_and_terminal_escapes_in_logs_are_text"
             " test_a_diff_is_sent_as_git_prints_it",
@@ -94,8 +94,9 @@ PROMISES: dict[str, dict[str, str]] = {
     "docs/trust.md": {
         "plait runs them only after you trust them":
             "test_yes_does_not_trust_the_repositorys_commands test_trusted_commands_run_until_they_change",
-        "Commands that you confirm in `plait init`, also with `--yes`, are trusted":
-            "test_confirmed_commands_are_trusted",
+        "Commands that you confirm in `plait init`, also with `--yes`, or save through the page or the API are trusted":
+            "test_confirmed_commands_are_trusted test_a_command_is_trusted_by_whoever_saves_it"
+            " test_saved_settings_that_contain_commands_need_trust",
         "On a terminal `plait run` asks by itself and remembers a yes": "test_trust_given_at_the_terminal_is_saved",
         "Elsewhere it exits with 2 and prints what to type": "test_yes_does_not_trust_the_repositorys_commands",
         "`plait run --yes` doesn't answer this question": "test_yes_does_not_answer_the_trust_question",
@@ -108,6 +109,8 @@ PROMISES: dict[str, dict[str, str]] = {
         "`hooks = true`: the repository's hooks are commands":
             "test_the_documented_settings_need_trust test_hooks_are_not_run_by_default",
         "Beads' hooks (`.beads/hooks`) never run": "test_writing_a_status_with_bd_runs_no_hook_of_the_repository",
+        "`location`: where plait writes": "test_a_repository_can_not_choose_where_worktrees_are_without_trust",
+        "files outside of the repository that its sources lead to": "test_what_the_user_allows_on_this_machine_is_read",
         "if they name a Python module": "test_an_agent_that_is_a_command_or_a_module_needs_trust",
         "`plait next` also ask for the format": "test_planning_loads_only_trusted_modules",
         "plait only asks for settings in effect": "test_personal_and_harmless_settings_need_no_trust",
@@ -128,12 +131,49 @@ PROMISES: dict[str, dict[str, str]] = {
         "on Linux), readable only by you": "test_only_the_user_can_read_or_write_it_whatever_the_umask",
         "A file there that is damaged, or that others could write, is ignored":
             "test_a_damaged_file_is_ignored test_a_file_that_others_could_write_is_ignored",
+        "it doesn't follow a link or a path in the repository's settings out of the checkout":
+            "test_the_repository_can_not_lead_out_of_the_checkout"
+            " test_a_link_that_is_changed_between_check_and_read_is_not_followed"
+            " test_a_folder_that_is_changed_between_check_and_read_is_not_followed"
+            " test_a_prompt_template_outside_the_repository_is_not_sent_to_a_model"
+            " test_settings_that_link_out_of_the_repository_are_not_read"
+            " test_a_status_is_not_written_through_a_link_out_of_the_repository",
+        "Such a source is left out, with a warning that doesn't say where it leads":
+            "test_the_repository_can_not_lead_out_of_the_checkout",
+        "This holds for the server, MCP and the command line":
+            "test_a_symlink_in_the_task_folder_is_not_followed"
+            " test_a_link_in_the_checkout_is_not_what_the_user_names",
+        "To allow one on this machine, run `plait trust`": "test_what_the_user_allows_on_this_machine_is_read",
+        "What you name yourself needs no permission":
+            "test_what_the_user_names_is_read test_a_link_in_the_checkout_is_not_what_the_user_names",
+        "`prompt` and `plait.toml` can't be allowed":
+            "test_a_prompt_template_outside_the_repository_is_not_sent_to_a_model"
+            " test_settings_that_link_out_of_the_repository_are_not_read",
+        "Model jobs and `copy` follow no link at all":
+            "test_a_link_in_the_context_is_not_read test_a_job_that_names_a_link_does_not_start"
+            " test_a_link_in_the_checkout_is_copied_as_a_link",
+        "plait uses it only if you wrote it, at this path":
+            "test_own_state_is_used_without_a_question test_an_engine_runs_nothing_of_copied_state"
+            " test_the_state_of_another_user_is_set_aside",
+        "nothing in it runs, and the command exits with 2":
+            "test_a_command_reports_copied_state_and_runs_nothing_of_it"
+            " test_the_server_reports_copied_state_and_runs_nothing_of_it",
+        "Repeat it to start without that state": "test_a_command_reports_copied_state_and_runs_nothing_of_it",
+        "shows what it would run and puts it back":
+            "test_the_review_shows_what_would_run test_the_owner_reviews_and_accepts_a_moved_state",
+        "State that belongs to another user, or that a running engine uses, isn't moved":
+            "test_state_of_another_owner_stays_where_it_is test_state_that_an_engine_uses_stays_where_it_is",
+        "`plait doctor` lists what was set aside": "test_doctor_reports_copied_state_and_then_where_it_is",
         "and `plait trust` never run commands": "test_planning_runs_no_command_of_a_task_file",
         "`env:` can set any variable": "test_a_tasks_variables_override_all_but_plaits_own",
         "A task file can't load a Python module or change how another task runs":
             "test_a_task_file_cannot_choose_a_module_to_load test_a_task_file_changes_only_its_own_task",
         "plait never puts a secret on a command line": "test_only_the_agent_sees_a_secret",
         "Prompts and scripts are files or standard input": "test_only_the_agent_sees_a_secret",
+        "Agents, setup, verify and gate don't get plait's own tokens":
+            "test_tokens_of_plait_are_not_in_an_agents_environment"
+            " test_the_servers_token_is_not_in_an_agents_environment_under_any_name"
+            " test_git_and_regenerating_commands_get_no_token_of_plait",
         "plait replaces secrets with `***` in the journal": "test_only_the_agent_sees_a_secret",
         "in diffs and conflicts on the page, over HTTP and MCP":
             "test_logs_diffs_and_conflicts_are_sent_without_secrets_also_after_the_batch",
@@ -218,6 +258,9 @@ ADVICE = (
     "A task's own `run:`, `verify:` and `env:` need no extra trust",
     "Running a repository's tasks means running what its authors wrote",
     "It can't recognise others.",
+    "plait shows what it reads on the page and sends it to models.",
+    "Hard links can't be told from files.",
+    "Other variables of yours, such as `GH_TOKEN`, they do get.",
     "file | content | kept until",
     "`verify`, `gate`, `agent_command` and `args` are visible to everyone",
     "This prevents accidents",
