@@ -2,19 +2,23 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from signal import SIGKILL
-from subprocess import DEVNULL, Popen
+from subprocess import DEVNULL, PIPE, Popen
 
 import pytest
 
-from plait.core.task import Attempt
+from plait.core.task import Attempt, Step
+from plait.engine.reactor import SelectReactor
 from plait.runtime import cgroup, process_tree
 from plait.runtime.local_executor import LocalExecutor
+from plait.runtime.process_tree import CgroupMover, LiveAttempt, ProcessTable, TreeRoot
 from plait.system.process_identity import tag_prefix
 from plait.system.state_paths import StateFolder
 from plait.testing.contracts.executor import UNTIL_GO, ExecutorHarness, RecordedCallbacks, is_alive
 from tests.support.local_executor import local_executor_setup
+from tests.support.waiting import wait_until
 
 needed = pytest.mark.skipif(not cgroup.parent_cgroup(), reason="no control groups can be made here")
 
@@ -77,6 +81,29 @@ def test_a_long_attempt_gets_a_cgroup_without_its_supervisor(harness: ExecutorHa
     harness.executor.terminate(attempt, at_once=True)
     assert harness.wait_for_end(attempt) == 128 + SIGKILL
     assert not Path(path).exists()
+
+
+@needed
+def test_an_attempt_whose_command_starts_late_gets_a_cgroup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a busy machine a supervisor may not have started the command when its attempt is old enough."""
+    monkeypatch.setattr(process_tree, "MIN_AGE_SECONDS", 0.01)
+    attempt, table = Attempt("batch", "one", Step.WRITE, 1), ProcessTable(tag_prefix(tmp_path))
+    folder = StateFolder(tmp_path).attempt(attempt)
+    folder.path.mkdir(parents=True)
+    supervise = ["sh", "-c", "read line; sleep 60 & wait"]
+    with closing(SelectReactor()) as reactor, Popen(supervise, stdin=PIPE, start_new_session=True) as supervisor:
+        root = TreeRoot(f"{tag_prefix(tmp_path)}late", session=supervisor.pid)
+        live = table.live[attempt] = LiveAttempt(attempt, folder, root, 0, pid=supervisor.pid)
+        CgroupMover(reactor, table).schedule()
+        reactor.step(60)
+        assert not live.cgroup_checked
+        assert supervisor.stdin is not None
+        supervisor.stdin.write(b"start\n")
+        supervisor.stdin.flush()
+        while not cgroup.list_members(root.cgroup):
+            reactor.step(60)
+        cgroup.kill_members(root.cgroup)
+    wait_until(lambda: cgroup.remove_cgroup(root.cgroup))
 
 
 HIDE = "env -i setsid sh -c '(setsid sh -c \"echo \\$\\$ >child; exec sleep 60\" &)' & wait"

@@ -173,21 +173,25 @@ class CgroupMover:
         now = time.monotonic()
         old_enough = [live for live in waiting if now - live.since >= MIN_AGE_SECONDS / 2]
         with suppress(OSError):  # trees are also found without a cgroup
-            self._move_all([live for live in old_enough if _make_attempt_cgroup(live)])
-        if len(waiting) > len(old_enough):
+            self._move_all(old_enough)
+        if not all(live.cgroup_checked for live in waiting):
             self.schedule()
 
     def _move_all(self, old_enough: list[LiveAttempt]) -> None:
-        for _ in range(_MAX_MOVE_ROUNDS if old_enough else 0):
-            trees = self._table.find_trees()
+        """On a busy machine a supervisor may not have started its command yet: that attempt is left for later."""
+        trees = self._table.find_trees() if old_enough else {}
+        begun = [live for live in old_enough if any(each.pid != live.pid for each in trees[live.root.tag])]
+        moving = [live for live in begun if _make_attempt_cgroup(live)]
+        for _ in range(_MAX_MOVE_ROUNDS if moving else 0):
             outside = 0
-            for live in old_enough:
+            for live in moving:
                 inside = {live.pid, *cgroup.list_members(live.root.cgroup)}
                 pids = [each.pid for each in trees[live.root.tag] if each.pid not in inside]
                 cgroup.add_processes(live.root.cgroup, pids)
                 outside += len(pids)
             if not outside:
                 return
+            trees = self._table.find_trees()
 
 
 def _make_attempt_cgroup(live: LiveAttempt) -> bool:
