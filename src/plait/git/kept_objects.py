@@ -4,11 +4,13 @@ A prune marks what refs hold, and then deletes every other loose object: also on
 may hold it by then. It deletes no pack that appeared after it began, and none with a .keep file. So, as `git fetch` does,
 new objects are put into the repository as a pack with a .keep file, which is removed when the ref is moved.
 
-Many small packs make git slow. So packs that plait added are combined, ten into one, and ten of those into one.
+Many small packs make git slow. So packs that plait added are combined, ten into one, and ten of those into one. Packs that
+a multi-pack-index names are left to git: the index would be damaged without them.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import struct
@@ -16,6 +18,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from itertools import pairwise
 from pathlib import Path
 from typing import TypeVar
 from uuid import uuid4
@@ -38,6 +41,8 @@ _DISK_ERROR = re.compile(r"No space left|Disk quota|Permission denied|Read-only 
 _ALLOW_PROMISED = "--missing=allow-promisor"  # what a partial clone has not fetched is not missing
 _INDEX_MAGIC = b"\377tOc"
 _INDEX_HEADER_BYTES = 8 + 256 * 4
+_MULTI_INDEX_MAGIC = b"MIDX"
+_MULTI_INDEX_HEADER_BYTES, _CHUNK_ROW_BYTES = 12, 12
 
 T = TypeVar("T")
 
@@ -135,8 +140,10 @@ def combine_packs(git: Git, common: Path) -> None:
     with try_lock(packs / "lock") as locked:
         if not locked:
             return
-        level = 0
-        while len(names := _list_packs(packs, folder, level)) >= PACKS_PER_LEVEL:
+        level, indexed = 0, _read_indexed_packs(folder)
+        while (
+            len(names := [name for name in _list_packs(packs, folder, level) if name not in indexed]) >= PACKS_PER_LEVEL
+        ):
             _combine(git, common, level, names)
             level += 1
 
@@ -161,6 +168,26 @@ def _list_packs(packs: Path, folder: Path, level: int) -> list[str]:
         elif is_old:  # else it may be about to appear
             path.unlink(missing_ok=True)
     return names
+
+
+def _read_indexed_packs(folder: Path) -> set[str]:
+    """The packs that the multi-pack-index names (`git maintenance` writes one); raises OSError if that can't be told."""
+    if (folder / "multi-pack-index.d").exists():
+        raise OSError(f"{folder} has an index of several files, which plait does not read")
+    try:
+        file = (folder / "multi-pack-index").open("rb")
+    except FileNotFoundError:
+        return set()
+    with file:  # only the chunk with the names: the file has a row for every object
+        header = file.read(_MULTI_INDEX_HEADER_BYTES).ljust(_MULTI_INDEX_HEADER_BYTES)
+        rows = file.read((header[6] + 1) * _CHUNK_ROW_BYTES)
+        chunks = list(struct.iter_unpack(">4sQ", rows[: len(rows) // _CHUNK_ROW_BYTES * _CHUNK_ROW_BYTES]))
+        places = [(start, end) for (name, start), (_, end) in pairwise(chunks) if name == b"PNAM"]
+        if header[:5] != _MULTI_INDEX_MAGIC + b"\1" or not places:
+            raise OSError(f"{file.name} has an unknown format")
+        ((start, end),) = places[:1]
+        file.seek(start)
+        return {Path(os.fsdecode(name)).stem for name in file.read(end - start).split(b"\0") if name}
 
 
 def _combine(git: Git, common: Path, level: int, names: Sequence[str]) -> None:

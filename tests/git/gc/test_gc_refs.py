@@ -13,7 +13,7 @@ from plait.client.doctor.check import CheckStatus
 from plait.client.doctor.checkup import check_refs
 from plait.core.errors import UserError
 from plait.core.task import Attempt, Step
-from plait.git.gc.inventory import RefNames
+from plait.git.gc.inventory import RefNames, list_refs
 from plait.git.gc.removal_rules import GcOptions
 from plait.git.gc.restore import list_saved_commits, restore_branch
 from plait.git.refs import BASES, attempt_ref, batch_branch, task_branch
@@ -296,3 +296,11 @@ def test_the_doctor_names_broken_refs(project: GcProject, made: dict[str, str]) 
     checks = check_refs(project.repository.git)
     assert {(check.topic, check.verdict) for check in checks} == {("refs", CheckStatus.PROBLEM)}
     assert any(f"task-beef-b is broken: commit {made['b']} is missing" in check.text for check in checks)
+
+
+def test_branches_whose_names_have_unusual_line_ends_are_listed(project: GcProject) -> None:
+    names = [f"refs/heads/a{end}b" for end in ("\x85", "\u2028", "\u2029")]
+    for name in names:
+        project.ref(name, project.base)
+    assert check_refs(project.repository.git) == []
+    assert set(names) <= set(list_refs(project.repository.git))

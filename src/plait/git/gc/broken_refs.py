@@ -26,8 +26,8 @@ class BrokenRef:
 
 def find_broken_refs(git: Git) -> Iterator[BrokenRef]:
     """What the user's branches, remotes and tags have is not checked."""
-    rows = git.text("for-each-ref", "--format=%(objectname) %(refname)").splitlines()
-    refs = {name: tip for tip, name in (row.split(" ", 1) for row in rows)}
+    rows = git.text("for-each-ref", "--format=%(objectname) %(refname)").split("\n")  # a name may have other line ends
+    refs = {name: tip for tip, name in (row.split(" ", 1) for row in rows if row)}
     existing = _find_existing(git, set(refs.values()))
     users = sorted({tip for name, tip in refs.items() if not _is_own(name) and tip in existing})
     own = {name: tip for name, tip in refs.items() if _is_own(name)}

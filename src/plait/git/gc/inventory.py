@@ -286,7 +286,7 @@ class RefNames:
 
 def list_refs(git: Git) -> dict[str, str]:
     """Every ref of the repository that leads to a commit, with that commit. Those whose commits are gone are left out."""
-    names = git.text("for-each-ref", "--format=%(refname)").splitlines()
+    names = [name for name in git.text("for-each-ref", "--format=%(refname)").split("\n") if name]
     # for-each-ref fails if it has to read an object that is missing.
     feed = "".join(f"{name}^{{commit}}\n" for name in names).encode()
     rows = git.run("cat-file", "--batch-check=%(objectname) %(objecttype)", stdin=feed).text.splitlines()
