@@ -13,7 +13,7 @@ from subprocess import Popen
 import pytest
 
 from plait.core.requests import Pause, Request
-from plait.store import checksums, codec
+from plait.store import checksums, codec, inbox
 from plait.store.inbox import open_inbox
 from plait.store.interfaces import InboxError
 
@@ -192,3 +192,32 @@ def test_an_inbox_that_is_deleted_or_replaced_under_an_engine_loses_no_request(
         assert engine.pending() == ()
     with closing(open_inbox(path)) as inbox:
         assert inbox.pending() == ()
+
+
+def test_an_inbox_that_is_replaced_by_something_else_first_loses_no_request(path: Path) -> None:
+    """For example by a copy that is just being written."""
+    with closing(open_inbox(path)) as engine:
+        engine.put(Pause("before", "b1"))
+        delete_with_wal(path)
+        path.touch()
+        for _ in range(2):
+            with pytest.raises(InboxError, match="the file is empty"):
+                engine.pending()
+        path.unlink()
+        assert [request.id for request in engine.pending()] == ["before"]
+
+
+def test_what_waited_is_carried_over_even_if_the_new_inbox_is_busy_at_first(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inbox, "ENGINE_TIMEOUT_SECONDS", 0.0)
+    with closing(open_inbox(path)) as engine:
+        engine.put(Pause("before", "b1"))
+        delete_with_wal(path)
+        open_inbox(path).close()
+        with closing(sqlite3.connect(path, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            with pytest.raises(InboxError):
+                engine.pending()
+            other.execute("ROLLBACK")
+        assert [request.id for request in engine.pending()] == ["before"]

@@ -65,6 +65,9 @@ class SqliteInbox:
         self._path = path
         self._db = _connect(path)
         self._file = sqlite_files.find_identity(path)
+        self._carried: list[
+            RequestRow
+        ] = []  # waited in a file that is gone, and must get into the one that is there now
 
     def put(self, request: Request) -> None:
         with error_mapping.map_inbox_errors(self._path):
@@ -94,19 +97,19 @@ class SqliteInbox:
 
     def _follow_file(self) -> None:
         """Use the file that is there now: other processes write to that one."""
-        if sqlite_files.find_identity(self._path) == self._file:
-            return
-        waiting: list[RequestRow] = []
-        with suppress(sqlite3.Error):
-            waiting = list(self._db.execute(schema.SELECT_WAITING))
-        self._db.close()
-        self._db = _connect(self._path)
-        self._file = sqlite_files.find_identity(self._path)
-        log.write_line(f"warning: the inbox {self._path} was deleted or replaced; using the one that is there now")
-        with self._transaction(ENGINE_TIMEOUT_SECONDS):
-            for id_, version, kind, body, check in waiting:
-                row = {"id": id_.decode(), "version": version, "kind": kind.decode(), "body": body, "check": check}
-                self._db.execute(schema.INSERT_REQUEST, row)
+        if sqlite_files.find_identity(self._path) != self._file:
+            current = _connect(self._path)  # if that fails, what waits is still in the open one
+            with suppress(sqlite3.Error):
+                self._carried += self._db.execute(schema.SELECT_WAITING)
+            self._db.close()
+            self._db, self._file = current, sqlite_files.find_identity(self._path)
+            log.write_line(f"warning: the inbox {self._path} was deleted or replaced; using the one that is there now")
+        if self._carried:
+            with self._transaction(ENGINE_TIMEOUT_SECONDS):
+                for id_, version, kind, body, check in self._carried:
+                    row = {"id": id_.decode(), "version": version, "kind": kind.decode(), "body": body, "check": check}
+                    self._db.execute(schema.INSERT_REQUEST, row)
+            self._carried = []
 
     def _read_waiting(self) -> list[tuple[str, Request | str]]:
         self._follow_file()
