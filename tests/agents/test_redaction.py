@@ -246,3 +246,11 @@ def test_a_redacting_parser_reports_no_secret() -> None:
     padding = "x" * 190  # so that only the beginning of the secret would fit
     ended = listener.finish(1, f"{padding}{VALUE}\n", 0.0)
     assert "corr" not in ended.detail
+
+
+def test_the_end_of_a_text_has_no_part_of_a_secret() -> None:
+    redactor, text = Redactor([VALUE]), f"one {VALUE} two"
+    for size in range(len(text) + 2):
+        kept = text[max(0, len(text) - size) :]
+        begins_inside = len("two ") < size < len(f"{VALUE} two")
+        assert redactor.redact_end(text, size) == ("*** two" if begins_inside else redactor(kept)), size

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 from pathlib import Path
 
 import pytest
@@ -107,3 +108,17 @@ def test_a_process_that_still_prints_is_not_disturbed(path: Path) -> None:
 def test_a_missing_transcript_has_nothing_to_mask(path: Path) -> None:
     assert mask_transcript(path, REDACTOR) == 0
     assert not path.exists()
+
+
+def test_a_transcript_is_masked_with_the_last_descriptor_that_is_left(path: Path) -> None:
+    """Reading it must not fail unnoticed."""
+    path.write_text(f"one {SECRET}\n")
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    free = os.dup(0)
+    os.close(free)
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (free + 1, limits[1]))
+        mask_transcript(path, REDACTOR)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+    assert SECRET not in path.read_text()

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import signal
 import time
 from pathlib import Path
 
 import pytest
 
+from plait.agents.redaction import StreamRedactor
 from plait.core.task import Attempt, Step, Task
 from plait.store import batch_files, batch_secrets
 from plait.store.batch_files import BatchInputs, BatchInputsError
@@ -115,3 +117,48 @@ def test_what_was_printed_after_an_attempt_has_ended_is_masked_with_the_batch(fo
         file.write(f"late {FIRST}\n")
     batch_secrets.mask_batch(folder.batch("b"), masked)
     assert "zebra" not in transcript.read_text()
+
+
+def test_a_batch_is_not_masked_while_an_environment_cannot_be_read(folder: StateFolder) -> None:
+    """It would be deleted, and its secrets would stay in transcripts."""
+    batch_files.write_batch_files(folder, "b", INPUTS, {"A_TOKEN": FIRST})
+    (folder.batch("b") / "environment-1.json").mkdir()
+    with pytest.raises(OSError, match="environment-1"):
+        batch_secrets.mask_batch(folder.batch("b"), {})
+
+
+@pytest.mark.parametrize("before", [None, {"A_TOKEN": SECOND}])
+def test_what_a_killed_process_left_of_an_environment_is_deleted(
+    folder: StateFolder, monkeypatch: pytest.MonkeyPatch, before: dict[str, str] | None
+) -> None:
+    if before is not None:
+        batch_files.write_batch_environment(folder, "b", before)
+    monkeypatch.setattr(Path, "replace", lambda *_: os.kill(os.getpid(), signal.SIGKILL))
+    child = os.fork()
+    if not child:
+        try:
+            batch_files.write_batch_environment(folder, "b", {"A_TOKEN": FIRST})
+        finally:
+            os._exit(1)
+    os.waitpid(child, 0)
+    monkeypatch.undo()
+    left = [path for path in folder.batch("b").iterdir() if path.name.startswith(".")]
+    assert left
+    for path in folder.batch("b").iterdir():
+        os.utime(path, (1, 1))
+    assert batch_secrets.list_stale_environments(folder, ()) == [folder.batch("b")]
+    end(folder)
+    assert [path.name for path in folder.batch("b").iterdir() if "environment" in path.name] == []
+
+
+def test_a_secret_is_recognised_where_a_long_line_comes_in_parts(folder: StateFolder) -> None:
+    batch_files.write_batch_files(folder, "b", INPUTS, {"A_TOKEN": FIRST})
+    end(folder)
+    redact = batch_secrets.load_content_redactor(folder, "b")
+    for size in range(len(FIRST) + 2):
+        # The line is cut here, since it is so long.
+        begun = "+" + "x" * (StreamRedactor.MAX_LINE_CHARS - StreamRedactor.KEPT_CHARS - size) + FIRST
+        rest = "y" * (StreamRedactor.MAX_LINE_CHARS + 1 - len(begun))
+        pieces = [(begun + rest).encode(), b"z\n+" + FIRST.encode() + b"\n", b" last"]
+        expected = f"{begun}{rest}z\n+{FIRST}\n last".replace(FIRST, "***")
+        assert b"".join(redact.redact_diff(pieces)).decode() == expected

@@ -123,6 +123,10 @@ class Redactor:
             at -= 1
         return at
 
+    def redact_end(self, text: str, max_chars: int) -> str:
+        """The last characters of a text; a few more, where a secret would be cut in two."""
+        return self(text[self.find_cut(text, max(0, len(text) - max_chars)) :])
+
     def _hide_contiguous(self, text: str, hide: Hide) -> str:
         for value in self.values:  # plain loops: agents print a lot, and hardly any of it is secret
             if value in text:

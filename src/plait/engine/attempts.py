@@ -268,8 +268,9 @@ class Attempts:
         """The end of what the task's last check printed; one that never started printed nothing."""
         for n in range(task.attempt_counts.get(Step.VERIFY, 0), 0, -1):
             check = Attempt(batch, task.task.id, Step.VERIFY, n)
-            if printed := self.executor.open_transcript(check).tail(CHECK_TAIL_BYTES):
-                return self._inputs.get_redactor(batch)(printed.decode("utf-8", "replace"))
+            # It may not be masked yet, and half a secret isn't recognised.
+            if printed := self.executor.open_transcript(check).tail(2 * CHECK_TAIL_BYTES):
+                return self._inputs.get_redactor(batch).redact_end(printed.decode("utf-8", "replace"), CHECK_TAIL_BYTES)
         return ""
 
     @contextmanager

@@ -52,7 +52,7 @@ class FileTranscript:
         except OSError:
             return TranscriptChunk(start, b"")
         try:
-            return _read_chunk(fd, start, max_bytes)
+            return read_chunk(fd, start, max_bytes)
         except OSError:
             return TranscriptChunk(start, b"")
         finally:
@@ -85,7 +85,8 @@ class FileTranscript:
         return last > first and punch_hole(self.path, first, last - first)
 
 
-def _read_chunk(fd: int, start: int, max_bytes: int) -> TranscriptChunk:
+def read_chunk(fd: int, start: int, max_bytes: int) -> TranscriptChunk:
+    """Empty at the end. Raises OSError."""
     end = os.fstat(fd).st_size
     if start >= end:
         return TranscriptChunk(end, b"")

@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from plait.agents.redaction import LineRedactor, Redactor, mask_secret
-from plait.runtime.attempt_files import FileTranscript
+from plait.runtime.attempt_files import read_chunk
 
 _CHUNK_BYTES = 1 << 20
 _MAX_LINE_BYTES = 1 << 20  # a longer line is masked in parts
@@ -30,7 +30,7 @@ def mask_transcript(path: Path, redactor: Redactor) -> int:
     try:
         before = os.fstat(fd)
         changed = False
-        for at, data in _find_masks(path, redactor, before.st_size):
+        for at, data in _find_masks(fd, redactor, before.st_size):
             os.pwrite(fd, data, at)
             changed = True
         if changed:  # when something was printed still matters, for example for a rate limit that "resets in an hour"
@@ -41,8 +41,8 @@ def mask_transcript(path: Path, redactor: Redactor) -> int:
         os.close(fd)
 
 
-def _find_masks(path: Path, redactor: Redactor, size: int) -> Iterator[tuple[int, bytes]]:
-    for at, line, mask_line in _read_lines(path, redactor, size):
+def _find_masks(fd: int, redactor: Redactor, size: int) -> Iterator[tuple[int, bytes]]:
+    for at, line, mask_line in _read_lines(fd, redactor, size):
         masked = mask_line(line.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
         if masked != line:
             # Only what differs: parts of a long line overlap, and each may have masked what the other can't recognise.
@@ -51,12 +51,12 @@ def _find_masks(path: Path, redactor: Redactor, size: int) -> Iterator[tuple[int
                 yield at + run.start(), masked[run.start() : run.end()]
 
 
-def _read_lines(path: Path, redactor: Redactor, size: int) -> Iterator[tuple[int, bytes, LineRedactor]]:
+def _read_lines(fd: int, redactor: Redactor, size: int) -> Iterator[tuple[int, bytes, LineRedactor]]:
     """Lines with their offsets; those that are too long in parts. Text on both sides of a gap doesn't belong together."""
-    transcript, mask_line = FileTranscript(path), LineRedactor(redactor, mask_secret)
+    mask_line = LineRedactor(redactor, mask_secret)
     at, rest, rest_at = 0, b"", 0
     while at < size:
-        chunk = transcript.read(at, min(_CHUNK_BYTES, size - at))
+        chunk = read_chunk(fd, at, min(_CHUNK_BYTES, size - at))
         if not chunk.data:
             break
         if chunk.start > at:

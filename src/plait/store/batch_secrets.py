@@ -12,6 +12,7 @@ import time
 from codecs import getincrementaldecoder
 from collections.abc import Collection, Iterable, Iterator, MutableMapping
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 
 import msgspec
@@ -30,6 +31,8 @@ from plait.system.atomic_files import create_file, make_private_folder, read_pri
 from plait.system.state_paths import StateFolder
 
 FINGERPRINTS_FILE = "fingerprints.json"
+# What a process leaves that is killed while it writes an environment.
+_UNFINISHED_FILES = f".{ENVIRONMENT_FILES}.*"
 # What processes of an attempt printed: its output, and why its setup failed.
 _PRINTED_FILES = ("tasks/*/*/transcript", "tasks/*/*/outfit.failed")
 
@@ -53,11 +56,15 @@ class ContentRedactor:
         """The same diff, without secrets in its lines."""
         stream = StreamRedactor(self._redactor, line_start=1)
         decoder = getincrementaldecoder("utf-8")("surrogateescape")
+        kept = ""  # of a long line that comes in parts: a secret may begin here
         for piece in pieces:
             if text := stream.feed(decoder.decode(piece)):
-                yield self._past(text).encode("utf-8", "surrogateescape")
+                text = self._past(kept + text)
+                cut = len(text) if text.endswith("\n") else max(0, len(text) - stream.KEPT_CHARS)
+                kept = text[cut:]
+                yield text[:cut].encode("utf-8", "surrogateescape")
         rest = stream.feed(decoder.decode(b"", final=True)) + stream.finish()
-        yield self._past(rest).encode("utf-8", "surrogateescape")
+        yield self._past(kept + rest).encode("utf-8", "surrogateescape")
 
 
 def load_content_redactor(folder: StateFolder, batch: str) -> ContentRedactor:
@@ -92,7 +99,7 @@ def list_stale_environments(folder: StateFolder, keep: Collection[str], ended: C
     failed or was never sent.
     """
     kept, done, stale = ({folder.batch(batch) for batch in batches} for batches in (keep, ended, ()))
-    for path in folder.batches.glob(f"*/{ENVIRONMENT_FILE}"):
+    for path in chain(*(folder.batches.glob(f"*/{name}") for name in (ENVIRONMENT_FILE, _UNFINISHED_FILES))):
         with suppress(OSError):
             age = time.time() - path.stat().st_mtime
             if path.parent not in kept and age >= (STALE_AFTER_END_SECONDS if path.parent in done else STALE_SECONDS):
@@ -105,11 +112,11 @@ def mask_batch(path: Path, masked: MutableMapping[Path, int]) -> None:
 
     `masked` has the sizes up to which files are masked already.
     """
+    environments = [_read_whole_environment(file) for file in sorted(path.glob(ENVIRONMENT_FILES))]
     redactor = _build_redactor(path)
     for name in _PRINTED_FILES:
         for file in path.glob(name):
             mask_file(file, redactor, masked)
-    environments = _read_environments(path)
     secrets = build_redactor({}, *(environment.items() for environment in environments)).values
     if secrets:
         fingerprints = {*_read_fingerprints(path), *make_fingerprints(secrets, _read_or_create_key())}
@@ -124,7 +131,8 @@ def mask_file(file: Path, redactor: Redactor, masked: MutableMapping[Path, int])
 
 def delete_environments(path: Path) -> None:
     """Of the batch with this folder. They hold secrets, which an ended batch doesn't need."""
-    for file in sorted(path.glob(ENVIRONMENT_FILES)):  # the current one last: by it the others are found after a crash
+    files = chain(path.glob(_UNFINISHED_FILES), path.glob(ENVIRONMENT_FILES))
+    for file in sorted(files):  # the current one last: by it the others are found after a crash
         file.unlink(missing_ok=True)
 
 
@@ -142,6 +150,14 @@ def _read_environments(path: Path) -> list[dict[str, str]]:
         with suppress(OSError, msgspec.DecodeError):
             environments.append(read_environment_file(file))
     return environments
+
+
+def _read_whole_environment(file: Path) -> dict[str, str]:
+    """Raises OSError, except if it is damaged: then it will never be read."""
+    try:
+        return read_environment_file(file)
+    except msgspec.DecodeError:
+        return {}
 
 
 def _read_fingerprints(path: Path) -> tuple[Fingerprint, ...]:

@@ -22,6 +22,7 @@ from plait.core.contest import REFEREE
 from plait.core.decisions import Candidate
 from plait.core.errors import ConfigError
 from plait.core.status import Category
+from plait.runtime.contest_referee.candidates import CandidateWorkspace
 from plait.runtime.contest_referee.verdict import InvalidVerdictError, build_question, parse_verdict
 from plait.testing.contest_agents import SCRIPTS_VARIABLE
 from tests.support.contest_project import JUDGE
@@ -186,3 +187,17 @@ def test_a_long_change_is_truncated_and_names_its_file() -> None:
     assert len(asked) < 250_000
     assert "/a.diff" in asked
     assert "/b.diff" not in asked
+
+
+def test_no_program_of_gits_settings_is_run_to_show_a_change(referee: RefereeProcess, tmp_path: Path) -> None:
+    ran, program = tmp_path / "ran", tmp_path / "program"
+    program.write_text(f'#!/bin/sh\necho "$*" >> {ran}\n')
+    program.chmod(0o755)
+    for name in ("diff.external", "diff.x.command", "diff.x.textconv"):
+        referee.repository.git("config", name, str(program))
+        (referee.repository.git_dir / "info" / "attributes").write_text("* diff=x\n")
+        candidate = CandidateWorkspace(referee.workspace, referee.base)
+        assert candidate.apply(referee.candidates[0]).lines == 3
+        assert "+two" in candidate.diff(1000)
+        referee.repository.git("config", "--unset", name)
+    assert not ran.exists(), ran.read_text()

@@ -186,3 +186,17 @@ def test_the_agent_gets_its_secrets_and_its_transcript_is_private(project: TempP
     assert (home / "begun-02-fails").read_text().split() == [str(len(ENVIRONMENT)), str(len(TASK_ENV))]
     (transcript,) = (project.top / ".git" / "plait").rglob("transcript")
     assert stat.S_IMODE(transcript.stat().st_mode) == 0o600
+
+
+def test_a_retry_gets_what_the_check_printed_without_secrets(project: TempProject) -> None:
+    agent = project.top.parent / "retried.sh"
+    agent.write_text('cat "$1" > "$HOME/prompt-$PLAIT_ATTEMPT"; echo $PLAIT_ATTEMPT > made\n')
+    words = ("--agent-command", f"sh {agent} {{prompt_file}}", "-a", "command", "--retries", "1")
+    check = 'echo "no access with $DEPLOY_TOKEN"; exit 1'
+    project.plait("run", "tasks", "-s", "02-fails", *words, "--verify", check, env={"DEPLOY_TOKEN": ENVIRONMENT})
+    prompt = (Path(project.env["HOME"]) / "prompt-2").read_text()
+    assert "no access with ***\n" in prompt
+    assert ENVIRONMENT not in prompt
+    assert "\x7f" not in prompt  # nor what it is masked by on disk
+    (kept,) = (project.top / ".git" / "plait").rglob("write-2/prompt.md")
+    assert kept.read_text() == prompt
