@@ -8,13 +8,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from hashlib import blake2b
-from sys import byteorder
+from struct import Struct
 
 from plait.agents.redaction import MIN_SECRET_CHARS, REDACTED
 from plait.core.fast_dataclass import dataclass
 
 KEY_BYTES = 32
-_START_BYTES = 4  # as many as an integer of a memoryview has
+_START = Struct("I")  # as an integer of a memoryview
+_START_BYTES = _START.size
 _START_DIGEST_BYTES = 2  # enough to rule out nearly every place in a text
 _DIGEST_BYTES = 16
 _MAX_REMEMBERED = 1 << 18  # beginnings that were looked up
@@ -68,7 +69,7 @@ class FingerprintRedactor:
             beginnings.update(memoryview(data)[shift : shift + max(size, 0)].cast("I"))
         candidates = {}
         for number in beginnings - self._unknown:
-            beginning = number.to_bytes(_START_BYTES, byteorder)
+            beginning = _START.pack(number)
             if known := self._by_start.get(_digest(beginning, self._key, _START_DIGEST_BYTES)):
                 candidates[beginning] = known
             elif len(self._unknown) < _MAX_REMEMBERED:
