@@ -80,6 +80,10 @@ def test_a_failed_job_is_reported_and_the_next_one_runs(reactor: SelectReactor, 
 
 def test_a_result_handler_can_submit_another_job(reactor: SelectReactor, pool: WorkerPool) -> None:
     heard: list[int] = []
-    pool.submit("a", lambda: 1, lambda one: pool.submit("a", lambda: one + 1, heard.append, unexpected), unexpected)
+
+    def submit_another(one: int) -> None:
+        pool.submit("a", lambda: one + 1, heard.append, unexpected)
+
+    pool.submit("a", lambda: 1, submit_another, unexpected)
     assert run_until(reactor, lambda: pool.is_idle, LONG)
     assert heard == [2]

@@ -1,21 +1,40 @@
-"""Runs the `git` program without prompts, hooks or maintenance, waiting for locks of other gits. Thread-safe."""
+"""Runs the `git` program without prompts, hooks or maintenance, waiting for locks of other gits. Thread-safe.
+
+Each command is a session of its own, without a terminal: a program that git runs (a signer, a credential helper) can't ask
+there, and is ended with its command. `control_commands` lets another thread cancel commands and learn what they wait for.
+"""
 
 from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
+import threading
 import time
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from itertools import chain, repeat
 from pathlib import Path
 
 from plait.config.keys import is_own_secret
 from plait.core.errors import WorldError
 from plait.core.fast_dataclass import dataclass
+from plait.core.text import format_duration
+from plait.system import processes
 
 COMMAND_TIMEOUT_SECONDS = 3600.0  # seconds for one command: a checkout of a large repository on a slow disk takes long
+SIGNING_TIMEOUT_SECONDS = 120.0  # for a commit whose signer may ask a person for a passphrase
+CREDENTIAL_TIMEOUT_SECONDS = 20.0  # for a credential helper that may ask a person for a password
 LOCK_WAIT_SECONDS = 30.0  # seconds to wait for another process's lock
+CHECK_SECONDS = 2.0  # between two looks at what a command waits for
+_TERMINATION_SECONDS = 2.0  # from SIGTERM, on which git removes its locks, to SIGKILL
+# What git runs to get a password, or runs it: other programs, such as filters and hooks, may take as long as their command.
+_CREDENTIAL_PROGRAM = re.compile(r"git-credential|git-remote-http|askpass")
+_SIGNING_COMMANDS = frozenset({"commit", "commit-tree"})
+_HOOKS = frozenset({"pre-commit", "prepare-commit-msg", "commit-msg", "post-commit", "post-index-change"})
+_SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh"})
+_INTERPRETER = re.compile(r"(?:ba|da|z|k)?sh$|python|perl|node|ruby")
 _RETRY_PAUSES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
 # Its errors when another git holds a lock, or is just creating or removing what this one reads.
 _LOCK_CONTENTION = re.compile(
@@ -44,6 +63,8 @@ LOCATION_VARIABLES = frozenset(
         "GIT_WORK_TREE",
     }
 )
+# gpg would ask for a passphrase in the terminal that a front end shows the batch in.
+_LEFT_OUT_VARIABLES = LOCATION_VARIABLES | {"GPG_TTY"}
 _FIXED_ENVIRONMENT: Mapping[str, str] = {
     "LC_ALL": "C",  # its error messages are parsed
     "GIT_TERMINAL_PROMPT": "0",
@@ -81,6 +102,51 @@ class GitError(WorldError):
         self.stderr = stderr
 
 
+class GitCancelledError(GitError):
+    """Another thread cancelled the command."""
+
+
+class CommandControl:
+    """The git commands of one job, seen from another thread. `on_wait` gets the name of a program that one waits for, and is
+    called by the thread that waits.
+    """
+
+    def __init__(self, on_wait: Callable[[str], None] = lambda _: None) -> None:
+        self._on_wait = on_wait
+        self._cancelled = threading.Event()
+        self.awaited_program = ""
+
+    def report_wait(self, program: str) -> None:
+        if program and program != self.awaited_program:
+            self._on_wait(program)
+        self.awaited_program = program
+
+    def cancel(self) -> None:
+        """End the command that runs, with everything it started, and let no other one start."""
+        self._cancelled.set()
+
+    def pause(self, seconds: float) -> None:
+        self._cancelled.wait(seconds)
+
+    def raise_if_cancelled(self) -> None:
+        if self._cancelled.is_set():
+            raise GitCancelledError("it was cancelled")
+
+
+_controls = threading.local()
+_NO_CONTROL = CommandControl()
+
+
+@contextmanager
+def control_commands(control: CommandControl) -> Iterator[None]:
+    """Let `control` decide on the git commands of this thread."""
+    _controls.current = control
+    try:
+        yield
+    finally:
+        del _controls.current
+
+
 @dataclass(frozen=True, slots=True)
 class GitOutput:
     code: int
@@ -114,7 +180,7 @@ class Git:
             environment = {name: value for name, value in os.environ.items() if not is_own_secret(name)}
         self.cwd = cwd
         self.timeout = timeout
-        kept = {name: value for name, value in environment.items() if name not in LOCATION_VARIABLES}
+        kept = {name: value for name, value in environment.items() if name not in _LEFT_OUT_VARIABLES}
         self._env = {**kept, **_FIXED_ENVIRONMENT, **(variables or {})}
         self._settings = tuple(arg for setting in (*_FIXED_SETTINGS, *settings) for arg in ("-c", setting))
 
@@ -124,6 +190,11 @@ class Git:
         all_variables = {**location, **(variables or {})}
         copy = Git(self.cwd, environment=self._env, variables=all_variables, timeout=self.timeout)
         copy._settings = (*self._settings, *(arg for setting in settings for arg in ("-c", setting)))
+        return copy
+
+    def with_timeout(self, timeout: float) -> Git:
+        copy = self.with_options()
+        copy.timeout = timeout
         return copy
 
     def open_inner(self, git_dir: Path, folder: Path, settings: Sequence[str] = ()) -> Git:
@@ -168,8 +239,9 @@ class Git:
         return value == "true" if value else None
 
     def commit_tree(self, tree: str, parents: Sequence[str], message: bytes, *options: str) -> str:
-        """A new commit that no ref holds yet; no hook is run."""
-        return self.text(
+        """A new commit that no ref holds yet; no hook is run. With -S, a signer may ask a person for a passphrase."""
+        git = self.with_timeout(SIGNING_TIMEOUT_SECONDS) if "-S" in options else self
+        return git.text(
             "commit-tree", tree, *(arg for parent in parents for arg in ("-p", parent)), *options, stdin=message
         )
 
@@ -183,33 +255,118 @@ class Git:
         """Raises GitError for an exit status other than `codes`. Waits a while for locks that others hold."""
         until = time.monotonic() + LOCK_WAIT_SECONDS
         pauses = chain(_RETRY_PAUSES, repeat(_RETRY_PAUSES[-1]))
-        while (output := self._run_once(args, stdin)).code not in codes:
+        control: CommandControl = getattr(_controls, "current", _NO_CONTROL)
+        while (output := self._run_once(args, stdin, control)).code not in codes:
             is_contention = _LOCK_CONTENTION.search(output.err) and not _REF_MISMATCH.search(output.err)
             if not is_contention or time.monotonic() > until:
                 raise _make_error(args, output)
-            time.sleep(next(pauses))
+            control.pause(next(pauses))
         return output
 
-    def _run_once(self, args: Sequence[str], stdin: bytes) -> GitOutput:
+    def _run_once(self, args: Sequence[str], stdin: bytes, control: CommandControl) -> GitOutput:
+        control.raise_if_cancelled()
         try:
-            process = subprocess.run(  # words, never a line for a shell
+            process = subprocess.Popen(  # words, never a line for a shell
                 ["git", *self._settings, *args],  # the user's git
                 cwd=self.cwd,
                 env=self._env,
-                input=stdin,
-                capture_output=True,
-                check=False,
-                timeout=self.timeout,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
             )
         except FileNotFoundError as error:
             if not self.cwd.is_dir():
                 raise GitError(f"the folder {self.cwd} is gone") from error
             raise GitError("git is not installed", hint="Install git 2.38 or newer.") from error
-        except subprocess.TimeoutExpired as error:
-            raise GitError(f"git {args[0]} did not end in {self.timeout / 60:.0f} minutes") from error
         except OSError as error:
             raise GitError(f"git can't be run in {self.cwd}: {error}") from error
-        return GitOutput(process.returncode, process.stdout, process.stderr.decode("utf-8", "replace"))
+        with process:
+            try:
+                return _communicate(process, args[0], stdin, self.timeout, control)
+            except BaseException:
+                _kill(process)
+                raise
+
+
+def _communicate(
+    process: subprocess.Popen[bytes], name: str, stdin: bytes, timeout: float, control: CommandControl
+) -> GitOutput:
+    """Its output. Raises GitError if it is cancelled or takes too long: then it still runs."""
+    began = time.monotonic()
+    waits_since: float | None = None  # for a program that is to give a password
+    remaining: bytes | None = stdin
+    while True:
+        try:
+            out, err = process.communicate(remaining, timeout=CHECK_SECONDS)
+        except subprocess.TimeoutExpired as error:
+            remaining = None
+            control.raise_if_cancelled()
+            now = time.monotonic()
+            if process.poll() is not None and now - began > CHECK_SECONDS:
+                out, err = error.stdout or b"", error.stderr or b""  # a program that it left behind has its output open
+            elif now - began > timeout:
+                raise _make_timeout_error(process.pid, name, timeout) from None
+            else:
+                program, gives_password = find_awaited_program(process.pid)
+                control.report_wait(program if gives_password or name in _SIGNING_COMMANDS else "")
+                waits_since = (waits_since or now) if gives_password else None
+                if waits_since is not None and now - waits_since > CREDENTIAL_TIMEOUT_SECONDS:
+                    raise _make_timeout_error(process.pid, name, CREDENTIAL_TIMEOUT_SECONDS) from None
+                continue
+        control.raise_if_cancelled()
+        control.awaited_program = ""
+        return GitOutput(process.returncode, out, err.decode("utf-8", "replace"))
+
+
+def _make_timeout_error(pid: int, name: str, timeout: float) -> GitError:
+    program, _ = find_awaited_program(pid)
+    if not program:
+        return GitError(f"git {name} did not end in {format_duration(timeout)}")
+    return GitError(
+        f"git {name} waited {format_duration(timeout)} for {program}, which may be asking for a password",
+        hint=f"Unlock the key or log in, so that {program} answers by itself.",
+    )
+
+
+def find_awaited_program(pid: int) -> tuple[str, bool]:
+    """The program that this git runs and waits for, and whether it is to give a password.
+
+    "": it runs none but git's own, ssh and hooks, which may take long.
+    """
+    children: dict[int, list[int]] = {}
+    for process in processes.list_processes():
+        if process.session == pid and not process.is_zombie:
+            children.setdefault(process.parent, []).append(process.pid)
+    queue = [(child, False) for child in children.get(pid, ())]
+    while queue:
+        child, gives_password = queue.pop(0)
+        name = _program_name(child)
+        if name in _HOOKS:
+            continue
+        gives_password = gives_password or _CREDENTIAL_PROGRAM.search(name) is not None
+        is_own = (name.startswith("git") and not name.startswith("git-credential-")) or name == "ssh"
+        if name and not is_own and (name not in _SHELLS or child not in children):
+            return name, gives_password
+        queue += [(grandchild, gives_password) for grandchild in children.get(child, ())]
+    return "", False
+
+
+def _program_name(pid: int) -> str:
+    """Of a script its own name, not its interpreter's."""
+    words = processes.command_line(pid)
+    name = Path(words[0]).name if words else ""
+    is_script = len(words) > 1 and words[1].startswith("/") and _INTERPRETER.match(name)
+    return Path(words[1]).name if is_script else name
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """End it with all that it started."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, number)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(_TERMINATION_SECONDS if number is signal.SIGTERM else None)
 
 
 def _make_error(args: Sequence[str], output: GitOutput) -> GitError:
