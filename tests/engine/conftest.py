@@ -29,6 +29,7 @@ from plait.store import batch_files
 from plait.store.batch_files import BatchInputs
 from plait.store.interfaces import Journal
 from plait.system.state_paths import StateFolder
+from tests.support.git_repository import GitRepository
 from tests.support.memory_store import MemoryInbox, MemoryJournal
 from tests.support.waiting import TIMEOUT_SECONDS
 
@@ -133,3 +134,15 @@ def harness(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[EngineH
     made = EngineHarness(tmp_path)
     yield made
     made.close()
+
+
+@pytest.fixture
+def repository(harness: EngineHarness, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> GitRepository:
+    """The harness has a repository, and its engines' attempts work in worktrees."""
+    for name, value in {"GIT_CONFIG_GLOBAL": os.devnull, "XDG_CACHE_HOME": str(tmp_path / "cache")}.items():
+        monkeypatch.setenv(name, value)
+    made = GitRepository(harness.place.top)
+    made.git("commit", "--quiet", "--allow-empty", "--message", "begin")
+    harness.place = RepoLocation(made.top, made.git_dir / "plait", repository=True)
+    harness.folder = StateFolder(harness.place.state)
+    return made

@@ -13,10 +13,8 @@ from plait.core.requests import Retry, Submit
 from plait.core.settings import Backoff, Settings
 from plait.core.task import Step, Task
 from plait.git import refs
-from plait.git.location import RepoLocation
 from plait.store import batch_files
 from plait.store.batch_files import BatchInputs
-from plait.system.state_paths import StateFolder
 from tests.support.git_repository import GitRepository
 
 if TYPE_CHECKING:
@@ -24,18 +22,6 @@ if TYPE_CHECKING:
 
 AT_ONCE = Settings(agents=("shell",), verify="test -e a.txt", retries=0, backoff=Backoff(0))
 BRANCH = refs.batch_branch("b")
-
-
-@pytest.fixture
-def repository(harness: EngineHarness, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> GitRepository:
-    """The harness has a repository, and its engines' attempts work in worktrees."""
-    for name, value in {"GIT_CONFIG_GLOBAL": os.devnull, "XDG_CACHE_HOME": str(tmp_path / "cache")}.items():
-        monkeypatch.setenv(name, value)
-    made = GitRepository(harness.place.top)
-    made.git("commit", "--quiet", "--allow-empty", "--message", "begin")
-    harness.place = RepoLocation(made.top, made.git_dir / "plait", repository=True)
-    harness.folder = StateFolder(harness.place.state)
-    return made
 
 
 @pytest.fixture

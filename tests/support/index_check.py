@@ -97,6 +97,9 @@ def _check_batch(state: State, batch: BatchState) -> Iterator[str]:
     yield from _compare("claims", batch.reserved_spend, sum(claims, NO_SPEND))
     yield from _compare("spent", batch.spent, sum((task.spent for task in batch.tasks), NO_SPEND))
     yield from _compare("active", set(batch.active), {task.index for task in batch.tasks if task.holds_locks})
+    yield from _compare(
+        "committing", set(batch.committing), {task.index for task in batch.tasks if task.committing is not None}
+    )
     failed = {
         task.index for task in batch.tasks if task.status and task.status.is_failure and task.task.entrant is None
     }
@@ -116,6 +119,7 @@ def _check_batch(state: State, batch: BatchState) -> Iterator[str]:
             NextAction.END_ATTEMPT,
             NextAction.END_TASK,
             NextAction.DECIDE_OUTCOME,
+            NextAction.COMMIT,
             NextAction.VERIFY,
             NextAction.MERGE,
             NextAction.FINISH,

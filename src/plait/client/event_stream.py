@@ -352,7 +352,7 @@ def _map_attempt_decision(context: RecordContext, decision: d.AttemptDecision) -
         case d.StepPassed():
             if decision.attempt.step is Step.VERIFY:
                 yield context.make_event(EventType.TASK_VERIFIED, task)
-        case d.AttemptEnding():
+        case d.AttemptEnding() | d.CommitStarted():
             return
         case _:
             assert_never(decision)
@@ -393,6 +393,19 @@ def _map_attempt_end(context: RecordContext, _: r.AttemptEnd) -> Iterator[Stream
     yield from ()
 
 
+def _map_commit_report(context: RecordContext, report: r.CommitReport) -> Iterator[StreamEvent]:
+    task = context.task
+    if task is None:
+        return
+    match report:
+        case r.CommitWaiting():
+            yield from context.make_waiting_events([task.index])
+        case r.CommitDone() | r.CommitFailed():
+            context.update_status(task)  # the decision about it has an event
+        case _:
+            assert_never(report)
+
+
 def _map_conflict_prediction(context: RecordContext, report: r.ConflictPrediction) -> Iterator[StreamEvent]:
     task, predicted = context.task, context.before.predicted_conflicts
     if task is None:
@@ -431,6 +444,7 @@ _MAPPERS_BY_UNION: Iterable[tuple[object, RecordMapper]] = (
     (d.BatchDecision, _map_batch_decision),
     (r.AttemptProgress, _map_attempt_progress),
     (r.AttemptEnd, _map_attempt_end),
+    (r.CommitReport, _map_commit_report),
     (r.BranchReport, _map_branch_report),
     (r.ConflictPrediction, _map_conflict_prediction),
     (r.MachineReport, _map_machine_report),

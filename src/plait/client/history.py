@@ -194,7 +194,7 @@ class BatchHistory:
         match event:
             case d.RequestGranted():
                 self._apply_granted(at, event, request)
-            case d.AttemptStarted() | d.AttemptEnding() | r.AttemptExited() | r.AttemptLost():
+            case d.AttemptStarted() | d.AttemptEnding() | r.AttemptExited() | r.AttemptLost() | r.CommitDone():
                 self._apply_attempt(at, event)
             case d.MergeStarted() | r.MergeDone() | r.MergeConflicted() | r.MergeFailed():
                 self._apply_merge(at, event)
@@ -229,7 +229,7 @@ class BatchHistory:
                 pass
 
     def _apply_attempt(
-        self, at: float, event: d.AttemptStarted | d.AttemptEnding | r.AttemptExited | r.AttemptLost
+        self, at: float, event: d.AttemptStarted | d.AttemptEnding | r.AttemptExited | r.AttemptLost | r.CommitDone
     ) -> None:
         name = event.attempt
         attempt = self.tasks[name.task].attempts.get(name) if name.task in self.tasks else None
@@ -243,6 +243,8 @@ class BatchHistory:
             return
         if isinstance(event, d.AttemptEnding):
             attempt = replace(attempt, ending=attempt.ending or event.why)
+        elif isinstance(event, r.CommitDone):
+            attempt = replace(attempt, outcome=event.outcome)
         elif attempt.outcome is None:
             outcome = (
                 event.outcome if isinstance(event, r.AttemptExited) else r.Outcome(Category.LOST, detail=event.why)

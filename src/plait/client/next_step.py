@@ -48,6 +48,8 @@ def _suggest_after_end(batch: BatchState, task: TaskState, status: TaskStatus) -
         return f"plait retry {batch.id} {task.by} retries it, together with {task.by}."
     if status is TaskStatus.BLOCKED:
         return f"plait retry {batch.id} retries what failed and the tasks it blocked."
+    if task.uncommitted is not None:
+        return _suggest_commit(batch.id, name)
     if task.unmerged is not None:
         return _suggest_merge(batch.id, name)
     if task.category is Category.REJECTED:
@@ -58,6 +60,14 @@ def _suggest_after_end(batch: BatchState, task: TaskState, status: TaskStatus) -
     if task.entrants:  # the task itself takes no feedback, its entrants do
         return f"{again}."
     return f"{again}; plait feedback {batch.id} {name} 'text' retries it with your feedback."
+
+
+def _suggest_commit(batch: str, task: str) -> str:
+    """Its agent has finished; what it left is in its workspace."""
+    return (
+        f"plait retry {batch} {task} commits its existing result without running the agent again; "
+        f"plait retry {batch} {task} --agent NAME writes it again."
+    )
 
 
 def _suggest_merge(batch: str, task: str) -> str:
@@ -107,6 +117,14 @@ def _suggest_while_waiting(  # noqa: C901, PLR0912 - a case for each reason
             return _suggest_budget_answer(batch, task)
         case WaitReason.NEEDS:
             return _suggest_for_needs(state, batch, task)
+        case WaitReason.BACKOFF if task.uncommitted is not None:
+            again = f"plait retry {batch.id} {task.task.id} tries again at once; no agent runs."
+            return again if task.not_before is None else f"Committing at {_format_clock(task.not_before)}; {again}"
+        case WaitReason.PROGRAM:
+            return (
+                f"Answer {task.awaited_program} if it asks for something, or unlock the key; plait tries again by itself. "
+                f"plait cancel {batch.id} {task.task.id} ends it; its result stays in its workspace."
+            )
         case WaitReason.BACKOFF:
             return "Retrying soon." if task.not_before is None else f"Retrying at {_format_clock(task.not_before)}."
         case WaitReason.PAUSE:

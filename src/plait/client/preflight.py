@@ -37,8 +37,10 @@ from plait.engine.app import open_executor
 from plait.engine.attempt_inputs import build_environment, make_unique_name
 from plait.engine.confinement import confine_environment, list_hosts
 from plait.engine.reactor import SelectReactor
+from plait.git.command import CommandControl, control_commands
 from plait.git.interfaces import WorkspaceSetup
 from plait.git.location import RepoLocation
+from plait.git.worktrees.signing import SigningError, are_commits_signed, sign_test_commit
 from plait.runtime.executor import AttemptFile, AttemptKind, AttemptSpec, RunningProcess, TranscriptChunk
 from plait.runtime.sandbox.spec import SandboxLimits, SandboxSpec
 from plait.runtime.worker_pool import WorkerPool
@@ -157,6 +159,29 @@ def check_model_server(preview: PlanPreview, submission: Submission) -> None:
     problem = find_server_problem(config.model, [model for model in models if model])
     if problem:
         raise UserError(f"no job was started: {problem}", hint="--no-preflight starts them anyway.")
+
+
+def check_signing(
+    location: RepoLocation,
+    preview: PlanPreview,
+    submission: Submission,
+    on_wait: Callable[[str], None] = lambda _: None,
+) -> None:
+    """Make a test signature if the batch's commits are signed. Raises UserError.
+
+    `on_wait` gets the name of a signer that takes long: it may ask for a passphrase.
+    """
+    is_isolated = submission.settings.isolation is Isolation.WORKTREE
+    if not is_isolated or not preview.loaded.config.run.preflight or not are_commits_signed(location.git_dir):
+        return
+    try:
+        with control_commands(CommandControl(on_wait)):
+            sign_test_commit(location.git_dir)
+    except SigningError as error:
+        raise UserError(
+            f"no agent was started: results could not be committed, because {error.message}",
+            hint=f"{error.hint} --no-preflight starts them all the same.",
+        ) from error
 
 
 def run_preflight(

@@ -52,7 +52,9 @@ def is_grantable(batch: BatchState, requests: Iterable[Request]) -> bool:
 def list_retryable(batch: BatchState) -> tuple[TaskState, ...]:
     """The tasks that a retry without names is about. A contest retries its entrants itself."""
     tasks = (task for task in batch.tasks if task.task.entrant is None)
-    return tuple(task for task in tasks if task.status in RETRIED_STATUSES or _is_unblocked(task))
+    return tuple(
+        task for task in tasks if task.status in RETRIED_STATUSES or _is_unblocked(task) or task.waits_to_commit
+    )
 
 
 def _is_unblocked(task: TaskState) -> bool:

@@ -84,6 +84,14 @@ class AttemptEnding:
 
 
 @dataclass(frozen=True, slots=True)
+class CommitStarted:
+    """Commit what this attempt left in its workspace, for the n-th time; no agent runs."""
+
+    attempt: Attempt
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
 class StepPassed:
     attempt: Attempt
     then: Step
@@ -273,7 +281,7 @@ class DeadlinesMoved:
 
 
 RequestDecision = RequestGranted | RequestRefused
-AttemptDecision = AttemptStarted | AttemptEnding | StepPassed
+AttemptDecision = AttemptStarted | AttemptEnding | CommitStarted | StepPassed
 TaskDecision = RetryGranted | BackoffEnded | AnswerAwaited | TaskEnded | TaskInterrupted
 BranchDecision = MergeStarted | RebuildStarted | GateStarted | GateEnding | PublishStarted
 LimitDecision = BreakerOpened | BreakerClosed | LimitRaised | DeadlinesMoved

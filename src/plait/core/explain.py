@@ -72,6 +72,8 @@ def explain_status(state: State, batch: BatchState, task: TaskState) -> TaskExpl
         return _with_predicted_conflicts(task, _explain_running(next(iter(task.alive.values()))))
     if task.merging is None and task.pending_end is not None:
         return TaskExplanation(TaskStatus.WAITING, task.pending_end.reason)
+    if task.committing is not None:
+        return _explain_committing(task)
     if task.merging is not None or task.is_merged or task.step is Step.MERGE:
         return _explain_merging(state, batch, task)
     if task.step is Step.VERIFY and not task.undecided_exits:
@@ -99,6 +101,17 @@ def _explain_running(attempt: AttemptState) -> TaskExplanation:
     return TaskExplanation(status, reason)
 
 
+def _explain_committing(task: TaskState) -> TaskExplanation:
+    if not task.awaited_program:
+        return TaskExplanation(TaskStatus.RUNNING, "committing the result")
+    return _wait_for_signer(task, "committing the result").explain(TaskStatus.WAITING)
+
+
+def _wait_for_signer(task: TaskState, verb: str) -> _Wait:
+    reason = f"{verb}: waiting for {task.awaited_program}, which signs the commit and may ask for a passphrase"
+    return _Wait(WaitReason.PROGRAM, reason, f"waiting for {task.awaited_program} to sign the commit")
+
+
 def _wait_for_answer(question: str) -> _Wait:
     return _Wait(WaitReason.ANSWER, f"needs an answer: {question}", f"asks: {question}")
 
@@ -122,6 +135,8 @@ def _with_predicted_conflicts(task: TaskState, explanation: TaskExplanation) -> 
 
 def _explain_merging(state: State, batch: BatchState, task: TaskState) -> TaskExplanation:
     if task.merging is not None:
+        if task.awaited_program:
+            return _wait_for_signer(task, "being merged").explain(TaskStatus.MERGING)
         after = f", then removed again: {task.pending_end.reason}" if task.pending_end else ""
         return TaskExplanation(TaskStatus.MERGING, f"being merged{after}")
     wait = _why_task_waits(batch, task)
@@ -172,7 +187,8 @@ def _why_task_waits(batch: BatchState, task: TaskState) -> _Wait | None:
         return _wait_for_unpause(batch)
     if task.not_before is not None:
         why = task.retry_reason or ""  # a retry sets both
-        return _Wait(WaitReason.BACKOFF, f"{_RETRY_VERBS[task.step]} soon: {why}", why)
+        verb = _RETRY_VERBS[task.step] if task.uncommitted is None else "committing again"
+        return _Wait(WaitReason.BACKOFF, f"{verb} soon: {why}", why)
     if task.pending_needs:
         return _Wait(WaitReason.NEEDS, _describe_needs(batch, task))
     return _Wait(WaitReason.PHASE, _describe_phase(batch, task)) if task.phase_closed else None

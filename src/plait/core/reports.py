@@ -16,7 +16,8 @@ class Outcome:
     `peak` is the memory, in bytes, that its whole tree took at most (0: not measured). `files` are all that its
     change differs in from its base, and `diffstat` how many they are, the lines added and the lines removed. `winner` is the
     entrant whose change it is, where a referee chose one, `ballot` how its judges voted. `session` "": the one to continue is
-    gone.
+    gone. `uncommitted`: its agent has finished, and what it left is in its workspace only; a CommitStarted commits it, and
+    CommitDone has the whole outcome.
     """
 
     category: Category
@@ -33,6 +34,7 @@ class Outcome:
     diffstat: tuple[int, int, int] | None = None
     winner: str = ""
     ballot: Ballot | None = None
+    uncommitted: bool = False
 
     @property
     def has_retry_time(self) -> bool:
@@ -97,6 +99,37 @@ class AttemptLost:
 
     attempt: Attempt
     why: str
+
+
+@dataclass(frozen=True, slots=True)
+class CommitWaiting:
+    """Git waits for `program`, which it runs to commit the result: it signs the commit, and may ask for a passphrase.
+
+    `attempt` is the one whose result it is or, where it is being merged, the merge.
+    """
+
+    attempt: Attempt
+    n: int
+    program: str
+
+
+@dataclass(frozen=True, slots=True)
+class CommitDone:
+    """What the attempt left is committed, or can't be a result: its outcome in the place of the uncommitted one."""
+
+    attempt: Attempt
+    n: int
+    outcome: Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class CommitFailed:
+    """Committing itself went wrong (a signature, a full disk): no change is to blame. `gone`: nothing is left to commit."""
+
+    attempt: Attempt
+    n: int
+    why: str
+    gone: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,9 +321,10 @@ class SourcesUnwritten:
 
 AttemptProgress = AttemptLaunched | AttemptActive | AttemptUsed | AttemptPhase | AttemptSession | AttemptAsked
 AttemptEnd = AttemptExited | AttemptLost
+CommitReport = CommitWaiting | CommitDone | CommitFailed
 MergeReport = MergeDone | MergeConflicted | MergeFailed | RebuildDone | RebuildFailed
 BranchReport = MergeReport | GateDone | GateLost | PublishDone | PublishFailed
 ConflictPrediction = ConflictPredicted | ConflictCleared
 MachineReport = RateLimited | PressureChanged | CapacityChanged | ClockJumped | EngineTaken | EngineReleased
 SourceReport = SourcesWritten | SourcesUnwritten
-Report = AttemptProgress | AttemptEnd | BranchReport | ConflictPrediction | MachineReport | SourceReport
+Report = AttemptProgress | AttemptEnd | CommitReport | BranchReport | ConflictPrediction | MachineReport | SourceReport

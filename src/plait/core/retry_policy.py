@@ -53,6 +53,7 @@ CATEGORY_TEXTS: Mapping[Category, str] = {
     Category.LOST: "the attempt was lost",
     Category.QUESTION: "the agent asked a question",
     Category.CONFLICT: "its change conflicts with what was merged before",
+    Category.COMMIT: "can't commit the result",
     Category.MERGE: "the merge failed",
     Category.GATE: "the gate failed with its change",
     Category.REJECTED: "the judges rejected all candidates",
@@ -65,7 +66,7 @@ REJECTED_CATEGORIES = frozenset({Category.QUOTA, Category.AUTH})
 YIELD_SECONDS = 5.0  # a task that was refused twice waits longer than others: the cause may be the task
 MAX_SUSPECT_REFUSALS = 8  # refusals of one task while others were served; further ones count as failures
 MAX_LOST_ATTEMPTS = 3  # further ones count as failures
-MAX_MERGE_TRIES = 8  # about twenty minutes: time to check out another branch or free disk space
+MAX_COMMIT_TRIES = MAX_MERGE_TRIES = 8  # about twenty minutes: time to check out another branch or free disk space
 MAX_LOST_GATES = 3
 MAX_REBUILD_TRIES = 3
 MAX_REJECTIONS = 2  # in a row: the provider will reject the next one too

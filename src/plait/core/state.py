@@ -112,6 +112,10 @@ class TaskState:
     holds_locks: bool = False  # and its workspace
     alive: dict[Attempt, AttemptState] = field(default_factory=dict)
     undecided_exits: list[AttemptState] = field(default_factory=list)
+    uncommitted: AttemptState | None = None  # its agent has finished; what it left is only in its workspace
+    committing: int | None = None
+    awaited_program: str = ""  # git waits for it while it commits
+    commit_error: str | None = None
     merging: int | None = None
     merged_generation: int | None = None  # the generation whose change is in the batch branch
     merge_position: int = -1
@@ -129,6 +133,8 @@ class TaskState:
     suspect_refusals: int = 0  # refusals by a provider that had served others since the one before
     last_refusal: tuple[str, int] | None = None  # the provider of the last one, and how many it had served then
     repairs: int = 0
+    commits: int = 0  # tries to commit a result
+    commit_failures: int = 0
     merge_failures: int = 0
     last: AttemptState | None = None
     last_write: AttemptState | None = None
@@ -166,9 +172,15 @@ class TaskState:
         return self.by if self.status is TaskStatus.BLOCKED and self.by else self.task.id
 
     @property
+    def waits_to_commit(self) -> bool:
+        """Committing its result failed and is tried again later: a retry does it at once."""
+        return self.status is None and self.uncommitted is not None and self.not_before is not None
+
+    @property
     def is_under_way(self) -> bool:
-        """It holds its locks; or it is retried from its merge, and other tasks hold them."""
-        return self.holds_locks or (self.status is None and self.step is not Step.WRITE)
+        """It holds its locks; or it is retried from its commit or its merge, and other tasks hold them."""
+        is_written = self.step is not Step.WRITE or self.uncommitted is not None
+        return self.holds_locks or (self.status is None and is_written)
 
 
 @dataclass(slots=True)
@@ -264,6 +276,7 @@ class BatchState:
     reserved_spend: Spend = NO_SPEND
     spent: Spend = NO_SPEND
     active: dict[int, None] = field(default_factory=dict)  # tasks that hold their locks
+    committing: dict[int, None] = field(default_factory=dict)  # tasks whose result is being committed
     agents_used: dict[str, int] = field(default_factory=dict)
     merging: int | None = None
     # The merges that make up the batch branch, and its gate.

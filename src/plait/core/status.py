@@ -56,6 +56,7 @@ class WaitReason(StrEnum):
     BRANCH = "branch"
     TURN = "turn"
     SLOT = "slot"
+    PROGRAM = "program"  # that git runs: it signs a commit, and may ask for a passphrase
 
     @property
     def is_on_person(self) -> bool:
@@ -100,6 +101,7 @@ class Category(StrEnum):
     IDLE = "idle"
     QUESTION = "question"
     CONFLICT = "conflict"
+    COMMIT = "commit"
     MERGE = "merge"
     GATE = "gate"
     REJECTED = "rejected"  # by the judges of a contest
@@ -132,8 +134,9 @@ class NextAction(IntEnum):
     NONE = 0  # it waits for a report, for a person, or for other tasks
     END_ATTEMPT = 1  # a running attempt must be asked to end
     END_TASK = 2  # it ends for a reason outside its attempts
-    DECIDE_OUTCOME = 3  # an exit, a conflict or a failed merge is undecided
+    DECIDE_OUTCOME = 3  # an exit, a conflict, or a failed commit or merge is undecided
     START = 4  # the write step; it is in the start queue
     VERIFY = 5
     MERGE = 6
     FINISH = 7  # merged, and gated where there is a gate
+    COMMIT = 8  # its agent has finished; what it left is not committed yet

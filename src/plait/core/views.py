@@ -226,7 +226,7 @@ def waits_for_person(state: State, batch: BatchState, seen: frozenset[str] = fro
     """Whether every unfinished task waits for a person, or for a task that does, here or in another batch (`seen`: batches
     that wait for this one).
     """
-    if batch.has_branch_work or batch.publishing is not None:
+    if batch.committing or batch.has_branch_work or batch.publishing is not None:
         return False
     if needs_publishing(batch) and is_finished(batch):
         return batch.paused is not None
@@ -309,4 +309,5 @@ def _find_status(state: State, batch: BatchState, task: TaskState, known: _Statu
 
 
 def _is_begun(task: TaskState) -> bool:
-    return bool(task.alive) or task.step is not Step.WRITE or task.merging is not None or task.is_merged
+    is_busy = bool(task.alive) or task.committing is not None or task.merging is not None
+    return is_busy or task.step is not Step.WRITE or task.is_merged

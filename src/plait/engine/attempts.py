@@ -2,8 +2,8 @@
 
 `Attempts.start` takes a decision and gives the executor a spec; the executor prepares the workspace and launches the
 command. While it runs, its transcript is read in bounded pieces and becomes reports. When it has exited, what it changed
-is committed, and only then is its end reported. Every step can be done again after a crash: an attempt's name is its
-identity.
+is committed, and its end is reported with the commit. If that fails or takes long, its end is reported without, and the
+core decides when to commit. Every step can be done again after a crash: an attempt's name is its identity.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from plait.agents.interface import (
 from plait.agents.prompts import PriorFeedback, PromptRules
 from plait.agents.retry_after import RetryAfter
 from plait.core import reports
-from plait.core.decisions import AttemptStarted, GateStarted
+from plait.core.decisions import AttemptStarted, CommitStarted, GateStarted
 from plait.core.errors import AgentError, Fault, PlaitError, describe_error
 from plait.core.fast_dataclass import dataclass
 from plait.core.retry_policy import find_verify_command
@@ -37,7 +37,7 @@ from plait.core.status import Category
 from plait.core.task import Attempt, Step, make_gate_attempt
 from plait.engine.attempt_inputs import CHECK_TAIL_BYTES, AttemptSpecBuilder
 from plait.engine.context import EngineContext
-from plait.engine.merge_queue import build_commit_info
+from plait.engine.merge_queue import build_commit_info, format_with_hint
 from plait.engine.secret_masking import SecretMasker
 from plait.engine.transcript_reader import TranscriptReader
 from plait.git.interfaces import CapturedChange
@@ -56,6 +56,7 @@ from plait.system import log
 
 MIN_EXTENSION_SECONDS = 1.0  # a rate limit is reported again only if it was extended by at least this
 DEFAULT_WAIT_SECONDS = 30.0  # assumed for a tool that waits by itself and doesn't say how long
+MAX_EXIT_DELAY_SECONDS = 5.0  # an exit is reported after this time, whether or not its result is committed
 ACTIVITY_REPORT_SECONDS = 60.0  # at most one AttemptActive in this time; well within the idle timeout
 
 # Without its workspace every attempt fails in one of these ways.
@@ -79,6 +80,23 @@ class WatchedAttempt:
     launched: bool = False
 
 
+@dataclass(slots=True)
+class Capture:
+    """A result that is being committed. `outcome` is the agent's.
+
+    `is_exit_reported`: the core knows that the attempt has ended; then `n` is the try that it decided on, None as long as
+    that was not performed, and `report` what there is to report of it. `began` is monotonic.
+    """
+
+    decision: AttemptStarted
+    outcome: reports.Outcome
+    began: float
+    is_exit_reported: bool = False
+    n: int | None = None
+    awaited_program: str = ""
+    report: Callable[[int], reports.CommitReport] | None = None
+
+
 class Attempts:
     """The attempts that this engine started or adopted. It is its executor's ExecutorCallbacks."""
 
@@ -96,6 +114,7 @@ class Attempts:
         self._describe_conflict = describe_conflict
         self._workers = context.workers
         self._watched: dict[Attempt, WatchedAttempt] = {}
+        self._captures: dict[Attempt, Capture] = {}
         self.masker = SecretMasker(context)
         self.executor = open_executor(self)
 
@@ -110,6 +129,7 @@ class Attempts:
 
     def start(self, decision: AttemptStarted | GateStarted) -> None:
         started, kind = self._identify(decision)
+        self.cancel_commit(started.attempt.batch, started.attempt.task)
         with self._reporting_failures(started.attempt):
             self._watch(started, kind, self._spec_builder.create_parser(started))
             if started.repairs is None:
@@ -192,8 +212,35 @@ class Attempts:
         else:
             self._emit(reports.AttemptLost(attempt, why))
 
+    def commit(self, decision: CommitStarted) -> None:
+        """Commit what a finished attempt left. If that is being tried already, its result counts."""
+        attempt = decision.attempt
+        capture = self._captures.get(attempt)
+        if capture is None:
+            _, task = self._state.find_task(attempt.batch, attempt.task)
+            ended = task.uncommitted if task is not None else None
+            if ended is None or ended.name != attempt or ended.outcome is None:
+                return  # the task has ended since, or feedback was given
+            outcome = replace(ended.outcome, uncommitted=False)
+            capture = Capture(ended.decision, outcome, time.monotonic(), is_exit_reported=True)
+            self._submit_capture(capture)
+        capture.n = decision.n
+        if capture.report is not None:
+            self._end_capture(capture, capture.report)
+        elif capture.awaited_program:
+            self._emit(reports.CommitWaiting(attempt, decision.n, capture.awaited_program))
+
+    def cancel_commit(self, batch: str, task: str) -> None:
+        """What a task's attempts left stays in its workspace."""
+        for attempt in [each for each in self._captures if (each.batch, each.task) == (batch, task)]:
+            del self._captures[attempt]
+            self.executor.workspaces.cancel_capture(attempt)
+
     def poll_transcripts(self, now: float) -> None:
         """Report what running attempts printed since the last call, of each one piece at most."""
+        for capture in list(self._captures.values()):
+            if now - capture.began > MAX_EXIT_DELAY_SECONDS:
+                self._report_uncommitted(capture)
         for watched in self._watched.values():
             if watched.transcript.check_growth():
                 interval = min(ACTIVITY_REPORT_SECONDS, watched.decision.idle_timeout / 4)
@@ -314,37 +361,96 @@ class Attempts:
 
     def _capture(self, decision: AttemptStarted, outcome: reports.Outcome) -> None:
         """Commit what an attempt left, whatever its end was; then report it."""
-        attempt = decision.attempt
+        self._submit_capture(Capture(decision, outcome, time.monotonic()))
+
+    def _submit_capture(self, capture: Capture) -> None:
+        attempt = capture.decision.attempt
+        self._captures[attempt] = capture
         try:
-            inputs = self._inputs.get_inputs(attempt.batch)
-            spec = CaptureSpec(
-                attempt,
-                decision.base,
-                build_commit_info(inputs, attempt),
-                inputs.sources,
-                frozenset(task.origin.file for task in inputs.tasks if task.origin is not None),
-                inputs.options.hooks,
-                inputs.options.largest_file,
-            )
-            allow_empty = inputs.tasks_by_id[attempt.task].allow_empty
+            spec, allow_empty = self._build_capture_spec(capture.decision)
         except Exception as error:  # noqa: BLE001 - the engine must not end by it
-            self._emit(reports.AttemptExited(attempt, _judge_uncommitted(outcome, error)))
+            self._on_capture_failed(capture, error)
             return
         self.executor.workspaces.capture(
             spec,
-            lambda change: self._emit(
-                reports.AttemptExited(attempt, _judge_change(attempt, outcome, change, allow_empty=allow_empty))
+            lambda change: self._report_outcome(
+                capture, _judge_change(attempt, capture.outcome, change, allow_empty=allow_empty)
             ),
-            lambda error: self._on_uncommitted(attempt, outcome, error),
+            lambda error: self._on_capture_failed(capture, error),
+            lambda program: self._on_capture_waiting(capture, program),
         )
 
-    def _on_uncommitted(self, attempt: Attempt, outcome: reports.Outcome, error: Exception) -> None:
+    def _build_capture_spec(self, decision: AttemptStarted) -> tuple[CaptureSpec, bool]:
+        """Also whether the task may change nothing."""
+        attempt = decision.attempt
+        inputs = self._inputs.get_inputs(attempt.batch)
+        spec = CaptureSpec(
+            attempt,
+            decision.base,
+            build_commit_info(inputs, attempt),
+            inputs.sources,
+            frozenset(task.origin.file for task in inputs.tasks if task.origin is not None),
+            inputs.options.hooks,
+            inputs.options.largest_file,
+        )
+        return spec, inputs.tasks_by_id[attempt.task].allow_empty
+
+    def _report_outcome(self, capture: Capture, outcome: reports.Outcome) -> None:
+        attempt = capture.decision.attempt
+        if capture.is_exit_reported:
+            self._end_capture(capture, lambda n: reports.CommitDone(attempt, n, outcome))
+        elif self._captures.pop(attempt, None) is capture:
+            self._emit(reports.AttemptExited(attempt, outcome))
+
+    def _on_capture_failed(self, capture: Capture, error: Exception) -> None:
+        """What can't be a result is the agent's to correct. Anything else is tried again: the work was paid for."""
         from plait.git.worktrees.agent_worktree import WorktreeError  # only where there are workspaces
 
-        if isinstance(error, WorktreeError) and outcome.category is Category.OK:
-            self.on_lost(attempt, error.message)
-        else:
-            self._emit(reports.AttemptExited(attempt, _judge_uncommitted(outcome, error)))
+        attempt, outcome = capture.decision.attempt, capture.outcome
+        if isinstance(error, AgentError):
+            verdict = replace(outcome, category=Category.VERIFY, detail=error.message)
+            self._report_outcome(capture, verdict if outcome.category is Category.OK else outcome)
+            return
+        if not isinstance(error, PlaitError | OSError):
+            log.write_traceback(error)
+        log.write_line(f"warning: can't commit the result of {attempt}: {describe_error(error)}")
+        if outcome.category is not Category.OK:
+            self._report_outcome(capture, outcome)
+            return
+        is_gone = isinstance(error, WorktreeError)
+        if is_gone and not capture.is_exit_reported:
+            del self._captures[attempt]
+            self.on_lost(attempt, describe_error(error))
+            return
+        self._report_uncommitted(capture)
+        why = format_with_hint(error)
+        why = why if is_gone else f"{why.removesuffix('.')}. plait retry tries again at once"
+        self._end_capture(capture, lambda n: reports.CommitFailed(attempt, n, why, gone=is_gone))
+
+    def _on_capture_waiting(self, capture: Capture, program: str) -> None:
+        """It may wait for a person, so the attempt's slots are not held meanwhile."""
+        capture.awaited_program = program
+        self._report_uncommitted(capture)
+        if capture.n is not None and self._captures.get(capture.decision.attempt) is capture:
+            self._emit(reports.CommitWaiting(capture.decision.attempt, capture.n, program))
+
+    def _report_uncommitted(self, capture: Capture) -> None:
+        """The agent has finished; its result is not committed yet. The core decides on the commit next."""
+        attempt = capture.decision.attempt
+        if self._captures.get(attempt) is capture and not capture.is_exit_reported:
+            capture.is_exit_reported = True
+            is_finished = capture.outcome.category is Category.OK  # else it is made again
+            self._emit(reports.AttemptExited(attempt, replace(capture.outcome, uncommitted=is_finished)))
+
+    def _end_capture(self, capture: Capture, report: Callable[[int], reports.CommitReport]) -> None:
+        """Report it for the try that the core decided on, as soon as that is performed."""
+        attempt = capture.decision.attempt
+        if self._captures.get(attempt) is not capture:
+            return  # it was cancelled
+        capture.report = report
+        if capture.n is not None:
+            del self._captures[attempt]
+            self._emit(report(capture.n))
 
     def _report_despite_error(self, attempt: Attempt, outcome: reports.Outcome, error: Exception) -> None:
         log.write_line(f"warning: can't reset the workspace after {attempt}: {describe_error(error)}")
@@ -387,21 +493,6 @@ def _judge_change(
     if change.empty and not allow_empty:
         return replace(outcome, category=Category.EMPTY)
     return replace(outcome, tip=change.tip)
-
-
-def _judge_uncommitted(outcome: reports.Outcome, error: Exception) -> reports.Outcome:
-    """What can't be a result is the agent's to correct. Anything else needs a person: the work was paid for."""
-    if outcome.category is not Category.OK:
-        if not isinstance(error, AgentError):
-            log.write_line(f"warning: what a failed attempt left is not committed: {describe_error(error)}")
-        return outcome
-    if isinstance(error, AgentError):
-        return replace(outcome, category=Category.VERIFY, detail=error.message)
-    hint = error.hint if isinstance(error, PlaitError) else ""
-    detail = (
-        f"its result could not be committed: {describe_error(error)}; plait gc --list has what is saved of it. {hint}"
-    )
-    return replace(outcome, category=Category.USAGE, detail=detail.strip())
 
 
 def keep_latest(events: Sequence[AgentEvent]) -> list[AgentEvent]:

@@ -22,6 +22,7 @@ from plait.core.text import defuse_references, shorten
 from plait.core.views import BatchView, make_batch_view
 from plait.engine.context import EngineContext
 from plait.engine.status_writeback import load_writers
+from plait.git.command import CommandControl
 from plait.git.interfaces import ChangeGoneError, CommitInfo, MergeMessage
 from plait.sources.source_model import SourceStatus
 from plait.sources.text import decode, encode
@@ -54,6 +55,7 @@ class MergeQueue:
         self._state = context.state
         self._inputs = context.inputs
         self._emit = context.emit
+        self._merges: dict[str, CommandControl] = {}  # the last merge of each batch
 
     @cached_property
     def merger(self) -> GitBranchMerger:
@@ -66,11 +68,21 @@ class MergeQueue:
     def merge(self, decision: decisions.MergeStarted) -> None:
         branch = self._state.batches[decision.batch].branch
         edit = self._build_edit(decision.batch, decision.task)
-        self._submit(
+        name = Attempt(decision.batch, decision.task, Step.MERGE, decision.n)
+        self._merges[decision.batch] = self._submit(
             decision.batch,
             lambda: self._run_merge(decision, branch, edit),
             lambda error: _to_merge_failure(decision, error),
+            lambda program: self._emit(reports.CommitWaiting(name, decision.n, program)),
         )
+
+    def cancel_unwanted_merges(self) -> None:
+        """A merge whose task is to end, and which waits for a person, need not be waited for."""
+        for batch in self._state.open.values():
+            control = self._merges.get(batch.id)
+            task = batch.tasks[batch.merging] if batch.merging is not None else None
+            if control is not None and control.awaited_program and task is not None and task.pending_end is not None:
+                control.cancel()
 
     def rebuild(self, decision: decisions.RebuildStarted) -> None:
         branch, base = self._state.batches[decision.batch].branch, self._state.batches[decision.batch].base
@@ -78,7 +90,7 @@ class MergeQueue:
         self._submit(
             decision.batch,
             lambda: self._run_rebuild(decision, branch, base, edits),
-            lambda error: [reports.RebuildFailed(decision.batch, decision.n, _format_with_hint(error))],
+            lambda error: [reports.RebuildFailed(decision.batch, decision.n, format_with_hint(error))],
         )
 
     def publish(self, decision: decisions.PublishStarted) -> None:
@@ -110,8 +122,12 @@ class MergeQueue:
             return ""
 
     def _submit(
-        self, batch: str, job: Callable[[], reports.Report], failed: Callable[[Exception], Sequence[reports.Report]]
-    ) -> None:
+        self,
+        batch: str,
+        job: Callable[[], reports.Report],
+        failed: Callable[[Exception], Sequence[reports.Report]],
+        on_wait: Callable[[str], None] = lambda _: None,
+    ) -> CommandControl:
         def report_failure(error: Exception) -> None:
             log.write_line(f"warning: batch {batch}: {describe_error(error)}")
             if not isinstance(error, PlaitError):
@@ -119,7 +135,7 @@ class MergeQueue:
             for report in failed(error):
                 self._emit(report)
 
-        self._workers.submit(("branch", batch), job, self._emit, report_failure)
+        return self._workers.submit(("branch", batch), job, self._emit, report_failure, on_wait)
 
     def _run_merge(
         self, decision: decisions.MergeStarted, branch: str, edit: EditFiles | None
@@ -150,14 +166,14 @@ class MergeQueue:
 
 
 def _to_merge_failure(decision: decisions.MergeStarted, error: Exception) -> Sequence[reports.Report]:
-    failed = reports.MergeFailed(decision.batch, decision.task, decision.n, _format_with_hint(error))
+    failed = reports.MergeFailed(decision.batch, decision.task, decision.n, format_with_hint(error))
     if not isinstance(error, ChangeGoneError):
         return [failed]
     name = Attempt(decision.batch, decision.task, Step.MERGE, decision.n)
     return [replace(failed, why=error.message), reports.AttemptLost(name, error.message)]
 
 
-def _format_with_hint(error: Exception) -> str:
+def format_with_hint(error: Exception) -> str:
     """The error with its hint, for the person who reads why the batch stopped."""
     hint = error.hint if isinstance(error, PlaitError) else ""
     return f"{describe_error(error)}. {hint}" if hint else describe_error(error)

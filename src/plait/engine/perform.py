@@ -69,10 +69,11 @@ class Performer:
             case decisions.BreakerOpened():
                 if not decision.rejected:  # other engines may have other credentials
                     self._shared.report_refusal(decision.provider, decision.until)
+            case decisions.CommitStarted():
+                self._attempts.commit(decision)
             case decisions.TaskEnded():
                 self._shared.release_ports(decision.batch, decision.task)
-                if self._attempts.is_isolated(decision.batch):
-                    self._workspaces.release(decision.batch, decision.task)
+                self._end_task(decision)
             case decisions.BatchEnded():
                 self._end_batch(decision)
             case decisions.MergeStarted():
@@ -83,9 +84,10 @@ class Performer:
                 self._merge_queue.publish(decision)
             case decisions.GateEnding():
                 self._executor.terminate(make_gate_attempt(decision.batch, decision.n), at_once=False)
+            case decisions.RequestGranted():
+                self._merge_queue.cancel_unwanted_merges()
             case (
-                decisions.RequestGranted()
-                | decisions.RequestRefused()
+                decisions.RequestRefused()
                 | decisions.StepPassed()
                 | decisions.RetryGranted()
                 | decisions.BackoffEnded()
@@ -103,8 +105,15 @@ class Performer:
             case _:
                 assert_never(decision)
 
+    def _end_task(self, decision: decisions.TaskEnded) -> None:
+        """The workspace is released, unless it is the only place where a finished result is."""
+        self._attempts.cancel_commit(decision.batch, decision.task)
+        _, task = self._state.find_task(decision.batch, decision.task)
+        if self._attempts.is_isolated(decision.batch) and (task is None or task.uncommitted is None):
+            self._workspaces.release(decision.batch, decision.task)
+
     def _release_workspaces(self, batch: BatchState) -> None:
-        ended = [task.task.id for task in batch.tasks if task.status is not None]
+        ended = [task.task.id for task in batch.tasks if task.status is not None and task.uncommitted is None]
         self._workspaces.release_batch(batch.id, ended, has_ended=batch.ended is not None)
 
     def _end_batch(self, decision: decisions.BatchEnded) -> None:

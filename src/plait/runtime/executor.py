@@ -189,6 +189,7 @@ class ExecutorCallbacks(Protocol):
 
 
 OnError = Callable[[Exception], None]
+OnWait = Callable[[str], None]  # gets the name of a program that git waits for: it signs a commit, and may ask a person
 
 
 class AttemptWorkspaces(Protocol):
@@ -211,12 +212,18 @@ class AttemptWorkspaces(Protocol):
     def is_missing(self, attempt: Attempt) -> bool:
         """Whether the attempt's workspace was deleted."""
 
-    def capture(self, spec: CaptureSpec, on_done: Callable[[CapturedChange], None], on_error: OnError) -> None:
-        """Commit everything that a task's attempt left. AgentError: what it left can't be a result.
+    def capture(
+        self, spec: CaptureSpec, on_done: Callable[[CapturedChange], None], on_error: OnError, on_wait: OnWait
+    ) -> None:
+        """Commit everything that a task's attempt left. AgentError: what it left can't be a result. WorktreeError: it is
+        gone. After any other error it is still there, and this can be tried again.
 
         When `on_done` is called, the commit is in the engine's repository, wherever the attempt ran, and the task's branch and
         the attempt's ref there point to it.
         """
+
+    def cancel_capture(self, attempt: Attempt) -> None:
+        """End the capture of this attempt that runs, if one does, with an error."""
 
     def reset(self, attempt: Attempt, commit: str, on_done: Callable[[], None], on_error: OnError) -> None:
         """After a check: the workspace as it was at this commit."""

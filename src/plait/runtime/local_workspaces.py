@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from plait.core.errors import WorldError, describe_error
+from plait.core.errors import describe_error
 from plait.core.task import Attempt, Step
+from plait.git.command import CommandControl
 from plait.git.interfaces import CapturedChange, CaptureOptions, FindStatusRestorer
-from plait.runtime.executor import AttemptKind, AttemptSpec, CaptureSpec, OnError
+from plait.runtime.executor import AttemptKind, AttemptSpec, CaptureSpec, OnError, OnWait
 from plait.runtime.worker_pool import WorkerPool
 from plait.sources.source_set import SourceAddress
 from plait.sources.text import decode, encode
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from plait.git.worktrees.workspaces import GitWorkspaces
 
 DISK_CHECK_SECONDS = 60.0
-COMMIT_RETRY_PAUSES = (0.5, 2.0, 5.0, 15.0)  # seconds before a result that could not be committed is tried again
 
 T = TypeVar("T")
 Argv = tuple[str, ...]
@@ -48,6 +48,7 @@ class LocalWorkspaces:
         self._disk_cap = disk_cap
         self._measured_at = 0.0
         self.disk_full_reason: str | None = None
+        self._captures: dict[Attempt, CommandControl] = {}
 
     @property
     def worktrees(self) -> GitWorkspaces:
@@ -74,8 +75,24 @@ class LocalWorkspaces:
         """Also if something else was made in its place: a worktree has a `.git`."""
         return not (Path(self.path(attempt)) / ".git").exists()
 
-    def capture(self, spec: CaptureSpec, on_done: Callable[[CapturedChange], None], on_error: OnError) -> None:
-        self._submit(spec.attempt.batch, spec.attempt.task, lambda: self._capture(spec), on_done, on_error)
+    def capture(
+        self, spec: CaptureSpec, on_done: Callable[[CapturedChange], None], on_error: OnError, on_wait: OnWait
+    ) -> None:
+        def end(callback: Callable[[T], None], result: T) -> None:
+            self._captures.pop(spec.attempt, None)
+            callback(result)
+
+        self._captures[spec.attempt] = self._workers.submit(
+            ("workspace", spec.attempt.batch, spec.attempt.task),
+            lambda: self._capture(spec),
+            partial(end, on_done),
+            partial(end, on_error),
+            on_wait,
+        )
+
+    def cancel_capture(self, attempt: Attempt) -> None:
+        if attempt in self._captures:
+            self._captures[attempt].cancel()
 
     def reset(self, attempt: Attempt, commit: str, on_done: Callable[[], None], on_error: OnError) -> None:
         self._submit(
@@ -199,22 +216,8 @@ class LocalWorkspaces:
         return build_setup_command(attempt_folder.setup_spec)
 
     def _capture(self, spec: CaptureSpec) -> CapturedChange:
-        """Tried again after failures that may pass: the agent's work was paid for."""
-        from plait.git.worktrees.agent_worktree import WorktreeError  # only where there are workspaces
-        from plait.git.worktrees.capture import SigningError
-
         options = CaptureOptions(spec.commit, _build_status_restorer(spec), spec.run_hooks, spec.max_file_bytes)
-        pauses = iter(COMMIT_RETRY_PAUSES)
-        while True:
-            try:
-                return self.worktrees.capture(spec.attempt, spec.base, options)
-            except (SigningError, WorktreeError):
-                raise  # the next try would fail in the same way
-            except WorldError as error:
-                if (pause := next(pauses, None)) is None:
-                    raise
-                log.write_line(f"warning: can't commit the result of {spec.attempt}: {error.message}")
-                time.sleep(pause)  # in a worker thread
+        return self.worktrees.capture(spec.attempt, spec.base, options)
 
 
 def _build_status_restorer(spec: CaptureSpec) -> FindStatusRestorer:

@@ -42,6 +42,8 @@ UPCASTERS: Mapping[int, Upcaster] = {
     7: lambda kind, shape: (kind, shape),
     # Settings.sandbox is new; without it nothing is confined.
     # Votes of several judges (Outcome.ballot, AttemptStarted.votes, the category rejected) are new; without them nobody voted.
+    # Outcome.uncommitted and what follows from it (commit-started, commit-waiting, commit-done, commit-failed) are new;
+    # without them every result is committed when its exit is reported.
     8: lambda kind, shape: (kind, shape),
 }
 
@@ -66,6 +68,7 @@ EVENT_TYPES: Mapping[str, type[Event]] = {
     "request-refused": decisions.RequestRefused,
     "attempt-started": decisions.AttemptStarted,
     "attempt-ending": decisions.AttemptEnding,
+    "commit-started": decisions.CommitStarted,
     "step-passed": decisions.StepPassed,
     "retry-granted": decisions.RetryGranted,
     "backoff-ended": decisions.BackoffEnded,
@@ -94,6 +97,9 @@ EVENT_TYPES: Mapping[str, type[Event]] = {
     "attempt-asked": reports.AttemptAsked,
     "attempt-exited": reports.AttemptExited,
     "attempt-lost": reports.AttemptLost,
+    "commit-waiting": reports.CommitWaiting,
+    "commit-done": reports.CommitDone,
+    "commit-failed": reports.CommitFailed,
     "merge-done": reports.MergeDone,
     "merge-conflicted": reports.MergeConflicted,
     "merge-failed": reports.MergeFailed,

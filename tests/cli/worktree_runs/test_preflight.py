@@ -261,3 +261,16 @@ def test_output_without_line_ends_is_shown_in_pieces() -> None:
     reader.finish()
     assert len(lines) > 2
     assert len(reader.last_lines) == len(lines)
+
+
+def test_no_agent_starts_if_commits_cannot_be_signed(project: TempProject) -> None:
+    for name, value in {"commit.gpgsign": "true", "gpg.program": "false"}.items():
+        project.git("config", name, value)
+    before = project.snapshot_user_files()
+    refused = project.plait("run", "--yes")
+    assert refused.code == 2
+    assert "no agent was started: results could not be committed, because signing failed: gpg failed" in refused.err
+    assert "--no-preflight" in refused.err
+    assert_nothing_started(project)
+    assert project.snapshot_user_files() == before
+    assert project.git("fsck", "--unreachable", "--no-reflogs") == ""

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from plait.git.interfaces import CommitInfo
-from plait.git.worktrees.capture import SigningError
+from plait.git.worktrees.signing import SigningError
 from tests.support.task_worktree import AUTHOR, TaskWorktree
 
 
@@ -118,7 +118,7 @@ def test_a_failed_signature_is_reported_and_nothing_is_lost(
 ) -> None:
     signer(worktree, tmp_path, "echo 'no secret key' >&2; exit 2")
     worktree.write("one.txt", "1\n")
-    with pytest.raises(SigningError, match="can't be signed") as caught:
+    with pytest.raises(SigningError, match="signing failed") as caught:
         worktree.capture(hooks=hooks)
     assert "commit.gpgsign" in caught.value.hint
     assert (worktree.path / "one.txt").read_text() == "1\n"

@@ -9,6 +9,7 @@ from plait.core.decisions import (
     AttemptStarted,
     BackoffEnded,
     Change,
+    CommitStarted,
     RetryGranted,
     StepPassed,
     TaskDecision,
@@ -23,6 +24,10 @@ from plait.core.reports import (
     AttemptLost,
     AttemptProgress,
     AttemptUsed,
+    CommitDone,
+    CommitFailed,
+    CommitReport,
+    CommitWaiting,
     Outcome,
 )
 from plait.core.settings import FileConflicts
@@ -47,6 +52,10 @@ def fold_attempt_decision(facts: Facts, at: float, event: AttemptDecision) -> No
             attempt = facts.alive.get(event.attempt)
             if attempt is not None:
                 attempt.endings.append(event)
+        case CommitStarted():
+            task = facts.task(event.attempt.batch, event.attempt.task)
+            _clear_exit(task)
+            task.commits = task.committing = event.n
         case StepPassed():
             task = facts.task(event.attempt.batch, event.attempt.task)
             _clear_exit(task)
@@ -123,6 +132,7 @@ def fold_attempt_end(facts: Facts, at: float, report: AttemptEnd) -> None:
     task = batch.tasks[report.attempt.task]
     task.alive = None
     task.exit = UnjudgedExit(attempt, at, outcome)
+    task.uncommitted = task.exit if outcome.uncommitted else None
     batch.slots -= attempt.order.slots
     facts.slots -= attempt.order.slots
     used = attempt.used.at_least(outcome.spend)
@@ -140,6 +150,27 @@ def fold_attempt_end(facts: Facts, at: float, report: AttemptEnd) -> None:
         if outcome.category is Category.RATE_LIMIT and not outcome.has_retry_time:
             _note_unexplained_refusal(facts, task, attempt.order.provider)
         _release_agent(facts, batch, attempt, outcome, at)
+
+
+def fold_commit_report(facts: Facts, at: float, report: CommitReport) -> None:
+    """Only the commit that runs counts."""
+    batch = facts.batches.get(report.attempt.batch)
+    task = batch.tasks.get(report.attempt.task) if batch is not None else None
+    if batch is None or task is None or task.uncommitted is None or task.committing != report.n:
+        return
+    found = task.uncommitted
+    match report:
+        case CommitDone():
+            task.committing = task.uncommitted = None
+            task.exit = UnjudgedExit(found.attempt, found.at, report.outcome)
+            _note_change(facts, batch, task, report.outcome)
+            task.winner = report.outcome.winner
+        case CommitFailed():
+            task.committing = None
+            task.merge_problem, task.merge_problem_at = Category.COMMIT, at
+            task.uncommitted = None if report.gone else found
+        case CommitWaiting():
+            pass
 
 
 def _forget_tip(facts: Facts, name: Attempt) -> None:
@@ -212,6 +243,8 @@ def _grant_retry(facts: Facts, task: TaskFacts, event: RetryGranted) -> None:
         provider = facts.providers[order.provider]
         provider.rejecting = provider.refuses_until is not None
     _clear_exit(task)
+    if event.category is not Category.COMMIT:
+        task.uncommitted = None
     task.step, task.retry_at = event.then, event.at
     if event.feedback:
         task.pending_feedback.append(event.feedback)
@@ -222,12 +255,18 @@ def _grant_retry(facts: Facts, task: TaskFacts, event: RetryGranted) -> None:
             task.repairing = Change(event.task, task.last_write.base, task.tip)
         task.tip = None
         _retake_locks(facts, facts.batch(event.batch), task)
+    _count_retry(task, event)
+
+
+def _count_retry(task: TaskFacts, event: RetryGranted) -> None:
     if event.counted:
         task.counted_retries += 1
     elif event.category is Category.LOST:
         task.losses += 1
     elif event.category is Category.CONFLICT:
         task.repairs += 1
+    elif event.category is Category.COMMIT:
+        task.commit_failures += 1
     elif event.category is Category.MERGE:
         task.merge_failures += 1
 
@@ -246,6 +285,9 @@ def _retake_locks(facts: Facts, batch: BatchFacts, task: TaskFacts) -> None:
 def _end_task(facts: Facts, batch: BatchFacts, task: TaskFacts, event: TaskEnded) -> None:
     _clear_exit(task)
     task.ended = event
+    task.committing = None
+    if event.category is not Category.COMMIT and event.status is not TaskStatus.CANCELLED:
+        task.uncommitted = None
     task.unmerged_tip = task.tip if event.category is Category.MERGE else None
     task.is_finished = event.status is not TaskStatus.DONE and task.step is not Step.WRITE
     task.finished_tip, task.rechecking = task.tip, False
@@ -288,10 +330,12 @@ def restart_unmet(facts: Facts, batch: BatchFacts) -> None:
     for name, task in batch.tasks.items():
         if not batch.has_needs_done(task):
             task.unmerged_tip, task.is_finished = None, False
-        begun = task.active or (task.ended is None and task.step is not Step.WRITE)
+            task.uncommitted = task.uncommitted if task.ended is None else None
+        written = task.step is not Step.WRITE or task.uncommitted is not None
+        begun = task.active or (task.ended is None and written)
         if begun and not task.is_in_progress and not batch.has_needs_done(task):
             if name not in merged:
-                task.step, task.tip = Step.WRITE, None
+                task.step, task.tip, task.uncommitted = Step.WRITE, None, None
             release_locks(facts, batch, task)
 
 

@@ -48,6 +48,7 @@ LAWS: Mapping[type, tuple[Law, ...]] = {
         check_start_order,
     ),
     decisions.AttemptEnding: (end_laws.check_attempt_ending,),
+    decisions.CommitStarted: (start_laws.check_commit_started,),
     decisions.StepPassed: (end_laws.check_step_passed,),
     decisions.RetryGranted: (end_laws.check_retry_granted,),
     decisions.BackoffEnded: (end_laws.check_backoff_ended,),
@@ -82,6 +83,7 @@ FOLDS: Mapping[type, Law] = {
         (decisions.BatchDecision, batch_folds.fold_batch_decision),
         (reports.AttemptProgress, attempt_folds.fold_attempt_progress),
         (reports.AttemptEnd, attempt_folds.fold_attempt_end),
+        (reports.CommitReport, attempt_folds.fold_commit_report),
         (reports.BranchReport, batch_folds.fold_branch_report),
         (reports.MachineReport, batch_folds.fold_machine_report),
     )

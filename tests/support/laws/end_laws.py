@@ -120,6 +120,8 @@ def _check_skipped_verify(facts: Facts, batch: BatchFacts, task: TaskFacts, even
 
 def has_succeeded(batch: BatchFacts, task: TaskFacts, found: UnjudgedExit) -> bool:
     category = found.outcome.category
+    if found.outcome.uncommitted:
+        return False
     if found.attempt.order.attempt.step is Step.WRITE and batch.settings.isolation is Isolation.WORKTREE:
         empty = category is Category.OK and found.outcome.tip is None
         category = Category.EMPTY if empty else category
@@ -137,6 +139,8 @@ def check_retry_granted(facts: Facts, at: float, event: RetryGranted) -> None:
         broken = _check_other_provider(facts, batch, task, event)
     elif task.merge_problem is not None:
         broken = _after_trouble(batch, task, event, task.merge_problem)
+    elif task.exit is not None and task.exit.outcome.uncommitted and not task.restart_after_exit:
+        broken = "what it finished is to be committed"
     elif task.exit is not None:
         broken = _after_exit(batch, task, event, task.exit)
     else:
@@ -154,12 +158,14 @@ def _check_other_provider(facts: Facts, batch: BatchFacts, task: TaskFacts, even
 
 def _after_trouble(batch: BatchFacts, task: TaskFacts, event: RetryGranted, trouble: Category) -> str | None:
     if event.counted:
-        return "a merge uses up no retry"
+        return "neither a commit nor a merge uses up a retry"
     if trouble is Category.CONFLICT:
         if batch.settings.on_conflict is not OnConflict.REPAIR or task.repairs >= batch.settings.repairs:
             return "no repair is left"
         return None if event.then is Step.WRITE and event.feedback else "a repair is written anew, with a reason"
-    if task.tip is None:
+    if trouble is Category.COMMIT and task.uncommitted is not None:
+        return _check_commit_again(batch, task, event)
+    if task.tip is None or trouble is Category.COMMIT:
         again = event.then is Step.WRITE and event.category is Category.LOST and task.losses < MAX_LOSSES
         return None if again else "there is nothing to merge, and it is to be written again"
     if task.merge_failures >= MAX_MERGE_FAILURES:
@@ -167,6 +173,14 @@ def _after_trouble(batch: BatchFacts, task: TaskFacts, event: RetryGranted, trou
     if event.at < task.merge_problem_at + _shortest_delay(batch, task.merge_failures + 1):
         return "too soon after the failed merge"
     return None if event.then is Step.MERGE else "only the merge is to be made again"
+
+
+def _check_commit_again(batch: BatchFacts, task: TaskFacts, event: RetryGranted) -> str | None:
+    if task.commit_failures >= MAX_MERGE_FAILURES:
+        return f"committing has failed {task.commit_failures} times"
+    if event.at < task.merge_problem_at + _shortest_delay(batch, task.commit_failures + 1):
+        return "too soon after the failed commit"
+    return None if event.category is Category.COMMIT else "only the commit is to be made again"
 
 
 def _after_exit(batch: BatchFacts, task: TaskFacts, event: RetryGranted, found: UnjudgedExit) -> str | None:
@@ -273,6 +287,10 @@ def check_task_ended(facts: Facts, _at: float, event: TaskEnded) -> None:
         raise facts.violation("ended", f"{event.task} ended {event.status} while something of it runs", task)
     if task.ended is not None and not _may_end_again(batch, task, event):
         raise facts.violation("twice", f"{event.task} ended {event.status} after {task.ended.status}", task)
+    if task.exit is not None and task.exit.outcome.uncommitted and event.status in {TaskStatus.DONE, TaskStatus.FAILED}:
+        raise facts.violation(
+            "uncommitted", f"{event.task} ended {event.status}, and its result is not committed", task
+        )
     if not event.status.is_terminal or not event.reason:
         raise facts.violation("ended", f"{event.task} ended {event.status} without a reason", task)
     if (
@@ -327,7 +345,9 @@ def _check_failed(batch: BatchFacts, task: TaskFacts, event: TaskEnded) -> str |
     if task.exit is None and task.merge_problem is None and batch.has_no_candidates(task):
         unsaid = [entrant for entrant in task.entrants if entrant not in event.reason]
         return f"it does not say what became of {unsaid[0]}" if unsaid else None
-    if task.merge_problem is Category.MERGE and task.tip is None:
+    if task.merge_problem is Category.COMMIT and task.uncommitted is not None:
+        return None if task.commit_failures >= MAX_MERGE_FAILURES else "committing was to be tried again"
+    if task.merge_problem is Category.COMMIT or (task.merge_problem is Category.MERGE and task.tip is None):
         return None if task.losses >= MAX_LOSSES else "what is gone was to be written again"
     if task.merge_problem is Category.MERGE:
         return None if task.merge_failures >= MAX_MERGE_FAILURES else "merging was to be tried again"

@@ -142,7 +142,13 @@ class TaskFacts:
     active: bool = False  # from its first start until it ends: it holds its tokens
     alive: AttemptFacts | None = None
     exit: UnjudgedExit | None = None
-    merge_problem: Category | None = None  # a conflict or a failed merge that nothing has been decided about yet
+    uncommitted: UnjudgedExit | None = None  # its agent has finished; what it left must be committed, not written again
+    committing: int | None = None
+    commits: int = 0
+    commit_failures: int = 0
+    merge_problem: Category | None = (
+        None  # a conflict, a failed commit or merge that nothing has been decided about yet
+    )
     merge_problem_at: float = 0.0
     retry_at: float | None = None
     asking: bool = False
@@ -200,7 +206,7 @@ class TaskFacts:
     @property
     def is_in_progress(self) -> bool:
         undecided = self.exit is not None or self.merge_problem is not None
-        return self.alive is not None or self.merging is not None or undecided
+        return self.alive is not None or self.committing is not None or self.merging is not None or undecided
 
     def ignores_phase(self, phase: Phase) -> bool:
         """It does not wait for its phase: it says itself what it needs, and the phase is no barrier."""
@@ -343,7 +349,7 @@ class BatchFacts:
 
     def has_no_candidates(self, task: TaskFacts) -> bool:
         """All its entrants have ended without a candidate, and the task was not given to another agent."""
-        over = task.has_referee and task.step is Step.WRITE and task.ended is None
+        over = task.has_referee and task.step is Step.WRITE and task.ended is None and task.uncommitted is None
         return over and self.has_needs_done(task) and not self.find_candidates(task)
 
     def has_begun(self, task: TaskFacts) -> bool:

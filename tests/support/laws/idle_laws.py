@@ -84,6 +84,8 @@ def rank(batch: BatchFacts, task: TaskFacts) -> tuple[int, int, float, int]:
 def _is_idle(batch: BatchFacts, task: TaskFacts) -> bool:
     if task.ended is not None or task.alive is not None or task.merging is not None or task.pending_end:
         return False
+    if task.uncommitted is not None:
+        return False
     if batch.has_no_candidates(task):
         return False
     if task.retry_at is not None or task.asking or task.interrupted or not batch.has_needs_done(task):
@@ -152,6 +154,7 @@ def _check_batch(facts: Facts, batch: BatchFacts, at: float) -> None:
         _find_gate_debt(batch)
         or _find_halt_debt(batch)
         or _find_phase_debt(batch)
+        or _find_commit_debt(batch)
         or _find_merge_debt(facts, batch)
         or _find_end_debt(batch)
     )
@@ -197,6 +200,15 @@ def _find_phase_debt(batch: BatchFacts) -> str | None:
     closed = (key for key in batch.phases if key not in batch.opened)
     ready = [key for key in closed if may_open(batch, key)]
     return f"phase {ready[0]} should have opened" if ready else None
+
+
+def _find_commit_debt(batch: BatchFacts) -> str | None:
+    for task in batch.tasks.values():
+        waits = task.retry_at is not None or task.asking or task.interrupted or task.pending_end
+        idle = task.ended is None and not task.is_in_progress and not waits
+        if task.uncommitted is not None and idle and batch.has_needs_done(task):
+            return f"what {task.spec.id} finished could be committed"
+    return None
 
 
 def _find_merge_debt(facts: Facts, batch: BatchFacts) -> str | None:
@@ -273,7 +285,8 @@ def check_wait_for_person(facts: Facts, state: State) -> None:
 
 
 def _continues_by_itself(batch: BatchFacts) -> bool:
-    busy = batch.merging or batch.rebuild or batch.gate or batch.publishing
+    committing = any(task.committing is not None for task in batch.tasks.values())
+    busy = committing or batch.merging or batch.rebuild or batch.gate or batch.publishing
     at_work = any(attempt.endings or not attempt.is_asking for attempt in batch.alive)
     return bool(busy) or at_work or _is_merge_due_later(batch)
 
@@ -285,4 +298,4 @@ def _waits_for_person(batch: BatchFacts) -> bool:
 
 def _is_merge_due_later(batch: BatchFacts) -> bool:
     unended = (task for task in batch.tasks.values() if task.ended is None)
-    return any(task.retry_at is not None and task.step is Step.MERGE for task in unended)
+    return any(task.retry_at is not None and (task.step is Step.MERGE or task.uncommitted) for task in unended)

@@ -140,10 +140,16 @@ def _fold_task_request(facts: Facts, batch: BatchFacts, request: TaskRequest, ta
             task.pending_end = "drop"
             _end_entrants(batch, task, tasks[1:])
             _reopen_batch(batch)
+        case Retry() if task.ended is None:
+            task.retry_at = None  # its result is committed at once
         case Retry(agent=agent):
+            uncommitted = task.uncommitted if agent is None else None
             tip = task.unmerged_tip if agent is None else None
             _reset_tasks(batch, tasks)
-            if tip is not None and batch.has_needs_done(task):
+            if uncommitted is not None and batch.has_needs_done(task):
+                task.uncommitted = uncommitted
+                _resume_at(facts, batch, task, None, Step.WRITE)
+            elif tip is not None and batch.has_needs_done(task):
                 _resume_at(facts, batch, task, tip, Step.MERGE)
             if agent is not None:
                 task.agents = (agent,)
@@ -184,6 +190,7 @@ def _add_feedback(batch: BatchFacts, task: TaskFacts, tasks: tuple[str, ...], te
         if task.step is not Step.WRITE and task.numbers.get(Step.WRITE, 0) == task.earlier_writes:
             task.tip, task.begun = None, False
         task.step = Step.WRITE
+        task.uncommitted = task.committing = None
 
 
 def _reopen_batch(batch: BatchFacts) -> None:
@@ -205,8 +212,10 @@ def _reset_tasks(batch: BatchFacts, tasks: tuple[str, ...]) -> None:
         task.uncounted_spend = task.spent
         task.winner, task.failed_winners = "", ()
         task.ended = task.tip = task.unmerged_tip = task.retry_at = task.merge_problem = task.repairing = None
+        task.uncommitted = task.committing = None
         task.pending_end = ""
         task.asking = task.interrupted = task.restart_after_exit = task.begun = False
         task.is_finished = task.rechecking = False
         task.step = Step.WRITE
-        task.counted_retries = task.losses = task.unexplained_refusals = task.repairs = task.merge_failures = 0
+        task.counted_retries = task.losses = task.unexplained_refusals = task.repairs = 0
+        task.commit_failures = task.merge_failures = 0

@@ -66,7 +66,8 @@ def _check_task_request(facts: Facts, request: TaskRequest, answer: RequestGrant
         raise facts.violation("request", f"request {request.id} was granted for {answer.tasks}", task)
     if isinstance(request, CancelTask) and task.ended is not None:
         raise facts.violation("request", f"{request.task} was cancelled after it ended", task)
-    if isinstance(request, Retry) and task.ended is None:
+    waits_to_commit = task.uncommitted is not None and task.retry_at is not None
+    if isinstance(request, Retry) and task.ended is None and (request.agent or not waits_to_commit):
         raise facts.violation("request", f"{request.task} is retried before it ended", task)
     if isinstance(request, Recheck):
         _check_recheck(facts, task, answer)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plait.core.decisions import AttemptStarted, BreakerClosed, BreakerOpened, LimitRaised
+from plait.core.decisions import AttemptStarted, BreakerClosed, BreakerOpened, CommitStarted, LimitRaised
 from plait.core.settings import NO_SPEND, Mode, Spend
 from plait.core.task import Step
 from tests.support.laws.eligibility import expected_cost, fallback_agents, fits_task_budget, own_agents
@@ -22,6 +22,7 @@ def check_attempt_start(facts: Facts, _at: float, event: AttemptStarted) -> None
     if broken is None and name.step is Step.WRITE:
         broken = (
             _check_recheck(task)
+            or _check_uncommitted(task)
             or _check_phase_and_branch(batch, task)
             or _check_queue_turn(batch, task)
             or _check_base(facts, batch, task, event)
@@ -46,6 +47,26 @@ def _check_recheck(task: TaskFacts) -> tuple[str, str] | None:
     return ("recheck", "though only its finished work is to be verified") if task.rechecking else None
 
 
+def _check_uncommitted(task: TaskFacts) -> tuple[str, str] | None:
+    """What an agent has finished is committed, and never paid for again."""
+    if task.uncommitted is None:
+        return None
+    return "uncommitted", f"though what {task.uncommitted.attempt.order.attempt} finished is not committed"
+
+
+def check_commit_started(facts: Facts, _at: float, event: CommitStarted) -> None:
+    task = facts.task(event.attempt.batch, event.attempt.task)
+    found = task.uncommitted
+    if found is None or found.attempt.order.attempt != event.attempt or task.ended is not None:
+        raise facts.violation("commit", f"{event.attempt} left nothing to commit", task)
+    if task.alive is not None or task.committing is not None or task.merge_problem is not None:
+        raise facts.violation("workspace", f"{event.attempt} is committed beside something else", task)
+    if event.n != task.commits + 1:
+        raise facts.violation("twice", f"{event.attempt} is committed for the {event.n}th time", task)
+    if task.retry_at is not None or task.pending_end or task.restart_after_exit:
+        raise facts.violation("waits", f"{event.attempt} is committed while its task waits or ends", task)
+
+
 def _check_task_free(batch: BatchFacts, task: TaskFacts) -> tuple[str, str] | None:
     """Nothing of the task is running or undecided, and it has not ended."""
     if task.alive is not None:
@@ -54,8 +75,8 @@ def _check_task_free(batch: BatchFacts, task: TaskFacts) -> tuple[str, str] | No
         return "ended", f"though the task is {task.ended.status}"
     if task.exit is not None or task.merge_problem is not None:
         return "judged", "before the last exit was judged"
-    if task.merging is not None:
-        return "workspace", "while it is being merged"
+    if task.merging is not None or task.committing is not None:
+        return "workspace", "while it is being committed or merged"
     if task.pending_end == "cancel":
         return "cancelled", "though it was cancelled"
     if task.pending_end or batch.find_lost_needs(task):

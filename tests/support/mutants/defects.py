@@ -609,8 +609,8 @@ DEFECTS = (
     Defect(
         "a batch waits for a person while its gate runs",
         "views",
-        "if batch.has_branch_work or batch.publishing is not None:",
-        "if batch.publishing is not None:",
+        "if batch.committing or batch.has_branch_work or batch.publishing is not None:",
+        "if batch.committing or batch.publishing is not None:",
     ),
     Defect(
         "anything can be saved as a setting",
@@ -635,5 +635,59 @@ DEFECTS = (
         "reducers.task_end",
         "if task.base is None or task.step is Step.WRITE:",
         "if task.base is None:",
+    ),
+    Defect(
+        "an uncommitted result is written again",
+        "scheduler.outcomes",
+        "    if outcome.uncommitted:\n        return _start_commit(task, attempt)\n",
+        "",
+    ),
+    Defect(
+        "a result that can't be committed is written again",
+        "scheduler.outcomes",
+        "at, Category.COMMIT, why, counted=False)",
+        "at, Category.LOST, why, counted=False)",
+    ),
+    Defect(
+        "a retry forgets the uncommitted result",
+        "reducers.granted_requests",
+        "if uncommitted is not None and not task.pending_needs:",
+        "if uncommitted is task:",
+    ),
+    Defect(
+        "a cancelled task loses its uncommitted result",
+        "reducers.attempts",
+        "if decision.category is not Category.COMMIT and decision.status is not TaskStatus.CANCELLED:",
+        "if decision.category is not Category.COMMIT:",
+    ),
+    Defect(
+        "an engine that dies forgets a commit",
+        "scheduler.rules",
+        "yield CommitStarted(task.uncommitted.name, task.committing)",
+        "pass",
+    ),
+    Defect(
+        "a commit is tried for ever",
+        "retry_policy",
+        "\nMAX_COMMIT_TRIES = MAX_MERGE_TRIES = 8",
+        "\nMAX_MERGE_TRIES, MAX_COMMIT_TRIES = 8, 800",
+    ),
+    Defect(
+        "a retry doesn't commit at once",
+        "reducers.granted_requests",
+        "        end_backoff(state, batch, task)\n        return\n",
+        "        return\n",
+    ),
+    Defect(
+        "a pause holds back commits",
+        "scheduler.starts",
+        "return paused and task.step is not Step.MERGE and task.uncommitted is None",
+        "return paused and task.step is not Step.MERGE",
+    ),
+    Defect(
+        "feedback leaves the uncommitted result to be committed",
+        "reducers.task_end",
+        "task.uncommitted = task.commit_error = None\n",
+        "task.commit_error = None\n",
     ),
 )

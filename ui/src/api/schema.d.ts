@@ -3710,7 +3710,7 @@ export interface components {
          * @description What a task waits on, for programs.
          * @enum {string}
          */
-        WaitReason: "needs" | "phase" | "files" | "backoff" | "answer" | "approval" | "pause" | "budget" | "limit" | "memory" | "branch" | "turn" | "slot";
+        WaitReason: "needs" | "phase" | "files" | "backoff" | "answer" | "approval" | "pause" | "budget" | "limit" | "memory" | "branch" | "turn" | "slot" | "program";
         /**
          * WriteBack
          * @description Where a batch's statuses are written into its sources: the user's checkout, the batch branch, both, nowhere.

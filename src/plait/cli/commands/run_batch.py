@@ -38,6 +38,7 @@ from plait.core.plan import Plan
 from plait.core.settings import Backoff, Isolation, Mode, Publish, SandboxMode
 from plait.core.state import BatchState, State
 from plait.core.text import join_names
+from plait.git.worktrees.signing import are_commits_signed
 from plait.sources.planning import PlanOptions
 from plait.store.state_claim import open_repo
 
@@ -195,12 +196,15 @@ def _check_base(
     settings, config = submission.settings, preview.loaded.config
     has_jobs = any(MODEL_AGENT in (task.agent, *settings.agents) for task in submission.plan.tasks)
     has_checks = bool(settings.verify or settings.gate or config.workspace.setup)
-    if not config.run.preflight or not (has_checks or has_jobs):
+    if not config.run.preflight:
         return None
-    from plait.cli.commands.run_preflight import check_base  # loads the engine's parts
-    from plait.client.preflight import check_model_server, plan_preflight
+    if not (has_checks or has_jobs or (submission.options and are_commits_signed(session.location.git_dir))):
+        return None
+    from plait.cli.commands.run_preflight import check_base, print_signer  # loads the engine's parts
+    from plait.client.preflight import check_model_server, check_signing, plan_preflight
 
     check_model_server(preview, submission)
+    check_signing(session.location, preview, submission, print_signer)
     preflight = plan_preflight(session.location, preview, submission)
     if preflight is None:
         return None

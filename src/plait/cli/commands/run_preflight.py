@@ -10,6 +10,11 @@ from plait.client.preflight import BaseCheck, Preflight, PreflightError, Preflig
 from plait.core.errors import UserError
 
 
+def print_signer(program: str) -> None:
+    """A test signature takes long."""
+    print_line(f"Waiting for {program}, which signs a test commit and may ask for a passphrase.", stderr=True)
+
+
 def check_base(preflight: Preflight, *, interactive: bool, as_json: bool) -> int | None:
     """None if agents may start, else the exit code. Raises PreflightError or WorldError if there is no one to ask."""
     is_live = not as_json and find_terminal() is not None

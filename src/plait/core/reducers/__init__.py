@@ -28,6 +28,7 @@ HANDLERS_BY_UNION: Iterable[tuple[object, Handler]] = (
     (decisions.BatchDecision, batches.apply_batch_decision),
     (reports.AttemptProgress, attempts.apply_attempt_progress),
     (reports.AttemptEnd, attempts.apply_attempt_end),
+    (reports.CommitReport, attempts.apply_commit_report),
     (reports.BranchReport, batch_branch.apply_branch_report),
     (reports.ConflictPrediction, file_conflicts.apply_conflict_prediction),
     (reports.MachineReport, limits.apply_machine_report),

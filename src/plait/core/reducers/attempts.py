@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import assert_never
 
 from plait.core import decisions, reports
 from plait.core.reducers.batch_branch import discard_lost_change, update_work_time
 from plait.core.reducers.file_conflicts import clear_predictions, record_change
 from plait.core.reducers.limits import record_exit, record_memory, record_rejection, record_served
-from plait.core.reducers.task_end import find_finished_change, set_task_status
+from plait.core.reducers.task_end import end_backoff, find_finished_change, set_task_status, stop_commit
 from plait.core.reducers.task_index import acquire_locks, reacquire_locks, reindex_task, release_locks
 from plait.core.settings import Spend
 from plait.core.state import AttemptState, BatchState, State, TaskState
@@ -30,6 +31,12 @@ def apply_attempt_decision(state: State, at: float, decision: decisions.AttemptD
                 state.deadlines.discard((attempt.expires, name))
                 attempt.ending = attempt.ending or decision.why
                 attempt.ending_now = decision.now
+        case decisions.CommitStarted():
+            if task.uncommitted is not None and task.uncommitted.name == name:
+                _clear_outcome(task)
+                task.commits = task.committing = decision.n
+                batch.committing[task.index] = None
+                update_work_time(batch, at)
         case decisions.StepPassed():
             _clear_outcome(task)
             task.step = decision.then
@@ -49,7 +56,7 @@ def apply_task_decision(state: State, at: float, decision: decisions.TaskDecisio
         case decisions.RetryGranted():
             _apply_retry(state, batch, task, decision)
         case decisions.BackoffEnded():
-            _end_backoff(state, batch, task)
+            end_backoff(state, batch, task)
         case decisions.AnswerAwaited():
             _clear_outcome(task)
             task.question, task.requested_spend = decision.question, decision.wants
@@ -113,6 +120,7 @@ def apply_attempt_end(state: State, at: float, report: reports.AttemptEnd) -> No
     del task.alive[attempt.name], batch.alive[attempt.name]
     update_work_time(batch, at)
     task.undecided_exits.append(attempt)
+    task.uncommitted = attempt if outcome.uncommitted else None
     record_memory(state, attempt, outcome)
     if attempt.name.step is Step.WRITE:
         record_change(state, batch, task, attempt.decision.base, outcome)
@@ -120,6 +128,40 @@ def apply_attempt_end(state: State, at: float, report: reports.AttemptEnd) -> No
         record_exit(state, task, attempt, outcome)
         if outcome.category is Category.OK:
             batch.rejections = 0
+    reindex_task(state, batch, task)
+
+
+def apply_commit_report(state: State, at: float, report: reports.CommitReport) -> None:
+    """Of a commit that doesn't run any more, it changes nothing."""
+    batch, task = state.find_task(report.attempt.batch, report.attempt.task)
+    if batch is None or task is None:
+        return
+    if isinstance(report, reports.CommitWaiting):
+        if report.n == (task.merging if report.attempt.step is Step.MERGE else task.committing):
+            task.awaited_program = report.program
+        return
+    if task.uncommitted is None or task.committing != report.n:
+        return
+    attempt = task.uncommitted
+    stop_commit(batch, task)
+    update_work_time(batch, at)
+    match report:
+        case reports.CommitDone():
+            task.uncommitted = None
+            known = attempt.outcome or report.outcome
+            outcome = replace(report.outcome, spend=known.spend, session=known.session, peak=known.peak)
+            committed = replace(attempt, outcome=outcome)
+            task.last = committed if task.last is attempt else task.last
+            task.last_write = committed if task.last_write is attempt else task.last_write
+            task.undecided_exits.append(committed)
+            record_change(state, batch, task, attempt.decision.base, outcome)
+            task.winner = outcome.winner
+        case reports.CommitFailed():
+            task.commit_error = report.why
+            if report.gone:
+                task.uncommitted = None
+        case _:
+            assert_never(report)
     reindex_task(state, batch, task)
 
 
@@ -144,6 +186,7 @@ def _start(state: State, at: float, decision: decisions.AttemptStarted, batch: B
 
 def _start_writing(state: State, batch: BatchState, task: TaskState, attempt: AttemptState) -> None:
     task.last_write = attempt
+    task.uncommitted = None
     task.step = Step.WRITE
     task.base = attempt.decision.base
     task.fresh = False
@@ -180,9 +223,9 @@ def _touch_attempt(state: State, at: float, attempt: AttemptState) -> None:
 
 
 def _clear_outcome(task: TaskState) -> None:
-    """The first exit, the conflict or the failed merge has been judged."""
+    """The first exit, the conflict, the failed commit or the failed merge has been judged."""
     del task.undecided_exits[:1]
-    task.conflict_files = task.merge_error = None
+    task.conflict_files = task.commit_error = task.merge_error = None
     task.restart_requested = False
 
 
@@ -193,6 +236,8 @@ def _apply_retry(state: State, batch: BatchState, task: TaskState, decision: dec
     if decision.elsewhere and task.undecided_exits:
         record_rejection(state, task.undecided_exits[0])
     _clear_outcome(task)
+    if decision.category is not Category.COMMIT:
+        task.uncommitted = None
     task.step = decision.then
     task.retry_reason = decision.why
     if decision.category is Category.VERIFY and task.winner:
@@ -205,7 +250,7 @@ def _apply_retry(state: State, batch: BatchState, task: TaskState, decision: dec
         task.base = task.tip = None  # it starts over from the branch it conflicted with
         clear_predictions(batch, task)
         reacquire_locks(state, batch, task)
-    _end_backoff(state, batch, task)
+    end_backoff(state, batch, task)
     task.not_before = decision.at
     state.backoffs.add((decision.at, batch.id, task.index))
 
@@ -217,14 +262,10 @@ def _count_retry(task: TaskState, decision: decisions.RetryGranted) -> None:
         task.lost_attempts += 1
     elif decision.category is Category.CONFLICT:
         task.repairs += 1
+    elif decision.category is Category.COMMIT:
+        task.commit_failures += 1
     elif decision.category is Category.MERGE:
         task.merge_failures += 1
-
-
-def _end_backoff(state: State, batch: BatchState, task: TaskState) -> None:
-    if task.not_before is not None:
-        state.backoffs.discard((task.not_before, batch.id, task.index))
-        task.not_before = None
 
 
 def _end_task(state: State, at: float, batch: BatchState, task: TaskState, decision: decisions.TaskEnded) -> None:
@@ -232,6 +273,8 @@ def _end_task(state: State, at: float, batch: BatchState, task: TaskState, decis
         return
     task.reason, task.category, task.by = decision.reason, decision.category, decision.by
     task.ended_at = at
+    if decision.category is not Category.COMMIT and decision.status is not TaskStatus.CANCELLED:
+        task.uncommitted = None  # a retry has to write it again
     task.finished = find_finished_change(task) if decision.status is not TaskStatus.DONE else None
     task.unmerged = task.finished if decision.category is Category.MERGE and task.tip is not None else None
     if decision.category in {Category.AUTH, Category.QUOTA}:

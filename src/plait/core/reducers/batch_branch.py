@@ -16,8 +16,8 @@ from plait.core.task import Attempt, Step
 
 
 def update_work_time(batch: BatchState, at: float) -> None:
-    """Count the time in which an attempt, a merge, a gate, a rebuild or a publish of an open batch runs."""
-    running = bool(batch.alive) or batch.has_branch_work or batch.publishing is not None
+    """Count the time in which an attempt, a commit, a merge, a gate, a rebuild or a publish of an open batch runs."""
+    running = bool(batch.alive or batch.committing) or batch.has_branch_work or batch.publishing is not None
     if batch.ended is None and running:
         batch.busy_since = at if batch.busy_since is None else batch.busy_since
     elif batch.busy_since is not None:
@@ -87,6 +87,7 @@ def _end_merge(
     if task is None or task.merging != report.n:
         return
     task.merging = batch.merging = None
+    task.awaited_program = ""
     match report:
         case reports.MergeDone():
             change = decisions.Change(task.task.id, task.base or "", task.tip or "")

@@ -9,7 +9,14 @@ from plait.core.decisions import RequestDecision, RequestGranted
 from plait.core.reducers.batch_branch import request_publish
 from plait.core.reducers.batches import find_agents, open_batch, review_phase
 from plait.core.reducers.limits import note_work_request
-from plait.core.reducers.task_end import reopen_batch, reopen_task, restart_write, resume_at
+from plait.core.reducers.task_end import (
+    end_backoff,
+    reopen_batch,
+    reopen_task,
+    restart_write,
+    resume_at,
+    resume_commit,
+)
 from plait.core.reducers.task_index import move_to_queue, reindex_task
 from plait.core.state import BatchState, PauseState, PendingEnd, State, TaskState
 from plait.core.status import EndWhy, PauseCause, TaskStatus
@@ -90,12 +97,7 @@ def _grant_for_task(state: State, batch: BatchState, request: requests.TaskReque
             _end_entrants(state, batch, task, tasks[1:], "dropped")
             reopen_batch(state, batch)
         case requests.Retry():
-            unmerged = task.unmerged if request.agent is None else None
-            _reopen_tasks(state, batch, tasks)
-            if unmerged is not None and not task.pending_needs:
-                resume_at(state, batch, task, unmerged, Step.MERGE)
-            task.chosen_agent = request.agent or task.chosen_agent
-            move_to_queue(state, batch, task, find_agents(batch, task.task, task.chosen_agent))
+            _retry_task(state, batch, request, tasks)
         case requests.Recheck():
             finished = task.finished
             _reopen_tasks(state, batch, tasks)
@@ -107,6 +109,22 @@ def _grant_for_task(state: State, batch: BatchState, request: requests.TaskReque
         case _:
             assert_never(request)
     reindex_task(state, batch, task)
+
+
+def _retry_task(state: State, batch: BatchState, request: requests.Retry, tasks: list[TaskState]) -> None:
+    task = tasks[0]
+    if task.status is None:  # its result is to be committed
+        end_backoff(state, batch, task)
+        return
+    unmerged = task.unmerged if request.agent is None else None
+    uncommitted = task.uncommitted if request.agent is None else None
+    _reopen_tasks(state, batch, tasks)
+    if uncommitted is not None and not task.pending_needs:
+        resume_commit(state, batch, task, uncommitted)
+    elif unmerged is not None and not task.pending_needs:
+        resume_at(state, batch, task, unmerged, Step.MERGE)
+    task.chosen_agent = request.agent or task.chosen_agent
+    move_to_queue(state, batch, task, find_agents(batch, task.task, task.chosen_agent))
 
 
 def _cancel_batch(state: State, batch: BatchState) -> None:
@@ -160,7 +178,7 @@ def _apply_feedback(state: State, batch: BatchState, text: str, tasks: list[Task
     if task.alive:
         task.restart_requested = True
     else:
-        restart_write(task)
+        restart_write(batch, task)
 
 
 def _change_settings(state: State, batch: BatchState, request: requests.ChangeSettings) -> None:

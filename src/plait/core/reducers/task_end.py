@@ -6,7 +6,7 @@ from plait.core.reducers.batches import update_phase_counts
 from plait.core.reducers.file_conflicts import clear_predictions
 from plait.core.reducers.task_index import acquire_locks, are_locks_free, reindex_task, release_locks
 from plait.core.settings import Mode
-from plait.core.state import BatchState, FinishedChange, State, TaskState
+from plait.core.state import AttemptState, BatchState, FinishedChange, State, TaskState
 from plait.core.status import TaskStatus
 from plait.core.task import Step
 
@@ -44,14 +44,13 @@ def reopen_task(state: State, batch: BatchState, task: TaskState) -> None:
     task.approved_spend = task.spent
     task.writes_before = task.attempt_counts.get(Step.WRITE, 0)
     task.step = Step.WRITE
-    task.counted_retries = task.lost_attempts = task.repairs = task.merge_failures = task.suspect_refusals = (
-        task.refusals
-    ) = 0
+    task.counted_retries = task.lost_attempts = task.repairs = task.suspect_refusals = task.refusals = 0
+    task.commit_failures = task.merge_failures = 0
     task.not_before = task.question = task.interrupted = task.pending_end = task.base = task.tip = task.commit = None
     task.category = task.by = task.ended_at = task.started_at = task.diffstat = task.ballot = None
     task.reason = task.winner = ""
     task.rejected_entrants = ()
-    task.unmerged = task.finished = None
+    task.unmerged = task.finished = task.uncommitted = None
     set_task_status(state, batch, task, None)
     reopen_batch(state, batch)
     batch.cancelled = False
@@ -75,12 +74,32 @@ def resume_at(state: State, batch: BatchState, task: TaskState, written: Finishe
     reindex_task(state, batch, task)
 
 
-def restart_write(task: TaskState) -> None:
+def resume_commit(state: State, batch: BatchState, task: TaskState, uncommitted: AttemptState) -> None:
+    """Continue with what an attempt left in its workspace."""
+    task.uncommitted = uncommitted
+    resume_at(state, batch, task, FinishedChange(uncommitted.decision.base, ""), Step.WRITE)
+
+
+def stop_commit(batch: BatchState, task: TaskState) -> None:
+    """Whatever is reported of the commit that runs, it no longer counts."""
+    task.committing, task.awaited_program = None, ""
+    batch.committing.pop(task.index, None)
+
+
+def end_backoff(state: State, batch: BatchState, task: TaskState) -> None:
+    if task.not_before is not None:
+        state.backoffs.discard((task.not_before, batch.id, task.index))
+        task.not_before = None
+
+
+def restart_write(batch: BatchState, task: TaskState) -> None:
     """Write again. A task that was retried from a later step starts over: its workspace is gone."""
     if task.step is not Step.WRITE and task.attempt_counts.get(Step.WRITE, 0) == task.writes_before:
         task.base = task.tip = None
         task.fresh = True
     task.step = Step.WRITE
+    stop_commit(batch, task)
+    task.uncommitted = task.commit_error = None
 
 
 def reopen_batch(state: State, batch: BatchState) -> None:
@@ -123,6 +142,7 @@ def _update_dependents(
             other.lost_needs += lost
         if other.pending_needs or (other.finished is not None and other.finished.winner == task.task.id):
             other.unmerged = other.finished = None  # made with a change that is being redone, or is not wanted
+            other.uncommitted = None if other.status is not None else other.uncommitted
         reindex_task(state, batch, other)
 
 
@@ -132,9 +152,9 @@ def _is_lost(status: TaskStatus | None) -> int:
 
 def _clear_task(state: State, batch: BatchState, task: TaskState) -> None:
     """Clear what an ended task was doing or waiting for."""
-    if task.not_before is not None:
-        state.backoffs.discard((task.not_before, batch.id, task.index))
-    task.pending_end = task.conflict_files = task.merge_error = task.not_before = task.question = None
+    end_backoff(state, batch, task)
+    stop_commit(batch, task)
+    task.pending_end = task.conflict_files = task.commit_error = task.merge_error = task.question = None
     task.interrupted = task.retry_reason = task.change_to_repair = task.requested_spend = None
     task.undecided_exits.clear()
     task.restart_requested = task.rechecking = False

@@ -25,8 +25,14 @@ def find_next_action(batch: BatchState, task: TaskState) -> NextAction:
         return NextAction.END_ATTEMPT if restarts else NextAction.NONE
     if task.rechecking and task.step is Step.WRITE:
         return NextAction.END_TASK
-    if task.merging is not None or task.not_before is not None or task.question is not None or task.pending_needs:
+    if task.committing is not None or task.merging is not None:
         return NextAction.NONE
+    if task.not_before is not None or task.question is not None or task.pending_needs:
+        return NextAction.NONE
+    return NextAction.COMMIT if task.uncommitted is not None else _find_next_step(batch, task)
+
+
+def _find_next_step(batch: BatchState, task: TaskState) -> NextAction:
     if task.is_merged:
         ungated = batch.settings.gate is not None and task.merge_position >= batch.gate_good_size
         return NextAction.NONE if ungated else NextAction.FINISH
@@ -49,7 +55,8 @@ def must_end(batch: BatchState, task: TaskState) -> bool:
 
 
 def has_undecided_outcome(task: TaskState) -> bool:
-    return bool(task.undecided_exits) or task.conflict_files is not None or task.merge_error is not None
+    errors = (task.conflict_files, task.commit_error, task.merge_error)
+    return bool(task.undecided_exits) or any(error is not None for error in errors)
 
 
 def _find_ending_action(task: TaskState) -> NextAction:
@@ -78,10 +85,10 @@ def reindex_task(state: State, batch: BatchState, task: TaskState) -> None:
 
 def _reset_to_write(state: State, batch: BatchState, task: TaskState) -> None:
     """A task it needs is done again: it holds nothing meanwhile, or that one might wait for a file it holds."""
-    if task.alive or task.merging is not None or has_undecided_outcome(task):
+    if task.alive or task.committing is not None or task.merging is not None or has_undecided_outcome(task):
         return
     if not task.is_merged:
-        task.step, task.base, task.tip = Step.WRITE, None, None
+        task.step, task.base, task.tip, task.uncommitted = Step.WRITE, None, None, None
     release_locks(state, batch, task)
 
 

@@ -1,4 +1,4 @@
-"""What follows from an exit, a conflict or a failed merge: the next step, a retry, or the end of the task.
+"""What follows from an exit, a conflict, a failed commit or a failed merge: the next step, a retry, or the end of the task.
 
 What an agent wrote is verified before anything new starts.
 """
@@ -41,6 +41,8 @@ def schedule_outcomes(state: State) -> Iterator[Decision]:
 def _decide_outcome(state: State, batch: BatchState, task: TaskState) -> Decision:
     if task.conflict_files is not None:
         return _decide_conflict(state, batch, task, task.conflict_files)
+    if task.commit_error is not None:
+        return _decide_commit_failure(state, batch, task, task.commit_error)
     if task.merge_error is not None:
         return _decide_merge_failure(state, batch, task, task.merge_error)
     attempt = task.undecided_exits[0]
@@ -68,6 +70,8 @@ def _decide_exit(state: State, exit_: _Exit) -> Decision:
     batch, task, attempt, outcome = exit_.batch, exit_.task, exit_.attempt, exit_.outcome
     if task.restart_requested:
         return exit_.retry(Step.WRITE, outcome.category, "feedback was given")
+    if outcome.uncommitted:
+        return _start_commit(task, attempt)
     category = _classify_exit(exit_)
     if category is Category.OK and is_winner_withdrawn(batch, task, attempt, outcome.winner):
         why = f"{outcome.winner} was dropped while it was being chosen"
@@ -192,6 +196,29 @@ def _decide_conflict(state: State, batch: BatchState, task: TaskState, files: tu
     return decisions.TaskEnded(batch.id, task.task.id, TaskStatus.CONFLICTED, why, Category.CONFLICT)
 
 
+def schedule_commits(state: State) -> Iterator[Decision]:
+    """It costs nothing, so neither a pause nor the machine holds it back."""
+    for batch in state.open.values():
+        for index in batch.tasks_by_action[NextAction.COMMIT]:
+            task = batch.tasks[index]
+            assert task.uncommitted is not None
+            yield _start_commit(task, task.uncommitted)
+
+
+def _start_commit(task: TaskState, attempt: AttemptState) -> decisions.CommitStarted:
+    return decisions.CommitStarted(attempt.name, task.commits + 1)
+
+
+def _decide_commit_failure(state: State, batch: BatchState, task: TaskState, error: str) -> Decision:
+    if task.uncommitted is None:
+        return _decide_lost_change(state, batch, task, retry_policy.describe_failure(Category.LOST, error))
+    why = retry_policy.describe_failure(Category.COMMIT, error)
+    if task.commit_failures >= retry_policy.MAX_COMMIT_TRIES:
+        return _end_failed(batch, task, Category.COMMIT, why)
+    at = state.now + retry_policy.retry_delay(batch, task, task.commit_failures + 1)
+    return decisions.RetryGranted(batch.id, task.task.id, Step.WRITE, at, Category.COMMIT, why, counted=False)
+
+
 def _decide_merge_failure(state: State, batch: BatchState, task: TaskState, error: str) -> Decision:
     if task.tip is None:
         return _decide_lost_change(state, batch, task, retry_policy.describe_failure(Category.LOST, error))
@@ -203,7 +230,7 @@ def _decide_merge_failure(state: State, batch: BatchState, task: TaskState, erro
 
 
 def _decide_lost_change(state: State, batch: BatchState, task: TaskState, why: str) -> Decision:
-    """The change to merge is gone: it is written again, a limited number of times."""
+    """The change to commit or to merge is gone: it is written again, a limited number of times."""
     if task.rechecking or task.lost_attempts >= retry_policy.MAX_LOST_ATTEMPTS:
         return _end_failed(batch, task, Category.LOST, why)
     feedback = "Your change is gone and was not merged. Make it again on the new base."

@@ -224,6 +224,8 @@ def why_not_task(batch: BatchState, task: TaskState, request: requests.TaskReque
         case requests.Drop():
             return f"{task.task.id} is already skipped" if task.status is TaskStatus.SKIPPED else None
         case requests.Retry():
+            if task.waits_to_commit and request.agent is None:
+                return None
             if task.status is None:
                 return f"{task.task.id} has not ended"
             return _why_not_retry(batch, task)

@@ -15,7 +15,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterator, Sequence
 
-from plait.core.decisions import AttemptEnding, Decision, Due, GateEnding, MergeStarted
+from plait.core.decisions import AttemptEnding, CommitStarted, Decision, Due, GateEnding, MergeStarted
 from plait.core.events import Event, Record
 from plait.core.reducers import evolve
 from plait.core.reports import Report
@@ -36,6 +36,7 @@ RULES: tuple[Callable[[State], Iterator[Decision]], ...] = (
     endings.schedule_task_ends,
     endings.schedule_halts,
     batches.schedule_phase_openings,
+    outcomes.schedule_commits,
     merge_queue.schedule_rebuilds,
     merge_queue.schedule_merges,
     merge_queue.schedule_gates,
@@ -109,6 +110,9 @@ def _outstanding_of_batch(batch: BatchState) -> Iterator[Decision]:
         yield attempt.decision
         if attempt.ending is not None:
             yield AttemptEnding(attempt.name, attempt.ending, attempt.ending_now)
+    for task in (batch.tasks[index] for index in batch.committing):
+        if task.uncommitted is not None and task.committing is not None:
+            yield CommitStarted(task.uncommitted.name, task.committing)
     if batch.merging is not None:
         task = batch.tasks[batch.merging]
         n = task.attempt_counts[Step.MERGE]
@@ -128,7 +132,7 @@ def is_engine_needed(state: State) -> bool:
     """
     if state.unanswered or state.publishing_batches:
         return True
-    if any(batch.alive or batch.has_branch_work for batch in state.open.values()):
+    if any(batch.alive or batch.committing or batch.has_branch_work for batch in state.open.values()):
         return True
     if all(batch.paused is not None and not _continues_while_paused(state, batch) for batch in state.open.values()):
         return False
@@ -138,8 +142,8 @@ def is_engine_needed(state: State) -> bool:
 
 
 def _continues_while_paused(state: State, batch: BatchState) -> bool:
-    """Whether a paused batch may do something without a person: merge after a backoff or, when only its budget holds it
-    back, check what is written.
+    """Whether a paused batch may do something without a person: commit or merge after a backoff or, when only its budget
+    holds it back, check what is written.
     """
     over_budget = batch.paused is not None and batch.paused.cause is PauseCause.BUDGET
     if over_budget and (batch.tasks_by_action[NextAction.VERIFY] or merge_queue.is_ungated(batch)):

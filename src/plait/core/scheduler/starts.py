@@ -138,11 +138,11 @@ def may_continue(state: State, batch: BatchState) -> bool:
 
 
 def is_held_by_pause(batch: BatchState, task: TaskState) -> bool:
-    """Whether a pause, and so a person, decides when the task takes its next step: merging continues, and a budget may
-    allow it by then.
+    """Whether a pause, and so a person, decides when the task takes its next step: committing and merging continue, and a
+    budget may allow it by then.
     """
     paused = batch.paused is not None and batch.paused.cause is not PauseCause.BUDGET
-    return paused and task.step is not Step.MERGE
+    return paused and task.step is not Step.MERGE and task.uncommitted is None
 
 
 def find_choices(state: State, batch: BatchState) -> Iterator[Choice]:

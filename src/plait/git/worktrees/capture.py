@@ -12,19 +12,20 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-from plait.core.errors import AgentError, WorldError
+from plait.core.errors import AgentError
 from plait.core.fast_dataclass import dataclass
 from plait.core.task import Attempt
 from plait.core.text import defuse_references
-from plait.git.command import PLAIT_IDENTITY, Git, GitError
+from plait.git.command import Git, GitCancelledError, GitError
 from plait.git.interfaces import CapturedChange, CaptureOptions, CommitInfo
 from plait.git.kept_objects import find_missing_objects, keep_objects, retry_pruned
 from plait.git.refs import attempt_ref, task_branch
 from plait.git.worktrees import result_checks
-from plait.git.worktrees.agent_worktree import AgentWorktree, open_worktree, scratch_folder
+from plait.git.worktrees.agent_worktree import AgentWorktree, WorktreeError, open_worktree, scratch_folder
 from plait.git.worktrees.checkout import exclude_options
 from plait.git.worktrees.metadata import read_setup_paths
 from plait.git.worktrees.saved_work import SavedRefs, fetch_replaced_repositories, save_unreachable
+from plait.git.worktrees.signing import commit_signed, find_identity, make_signing_error
 from plait.git.worktrees.submodule_changes import list_submodule_folders
 from plait.git.worktrees.tree_snapshot import (
     CleanedSnapshot,
@@ -37,15 +38,9 @@ from plait.git.worktrees.worktree import Repository
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _TRAILER = re.compile(r"[A-Za-z0-9-]+: \S")
-_IDENT = re.compile(r"(?P<name>.*) <(?P<email>[^<>]*)> [0-9]+ [-+][0-9]+\Z")
-_NOT_IN_NAMES = re.compile(r"[<>\x00-\x1f\x7f]+")
 _MAX_LINES = 20  # of a hook's output
 _TRIES_WITH_INDEX = 3  # that use the worktree's index and HEAD, before only the files count
 HOOKS_TIMEOUT_SECONDS = 600.0  # seconds for all hooks of one commit
-
-
-class SigningError(WorldError):
-    """The repository requires signed commits, and signing failed; the files were not changed."""
 
 
 class HookRefusedError(AgentError):
@@ -60,7 +55,12 @@ def capture(
     Raises UnfinishedError if it left conflicts, changes in a submodule that would be lost, or a file of more than `max_file_bytes`,
     HookRefusedError if a hook refuses the commit; everything is saved then.
     """
-    worktree = open_worktree(repository, workspace, task_branch(attempt.batch, attempt.task))
+    try:
+        worktree = open_worktree(repository, workspace, task_branch(attempt.batch, attempt.task))
+    except WorktreeError:
+        if tip := _find_committed(repository.git, attempt, options.author):
+            return _describe_result(repository.git, base, tip, ())
+        raise
     return retry_pruned(
         lambda tries: _capture_once(worktree, attempt, base, options, from_files=tries >= _TRIES_WITH_INDEX)
     )
@@ -84,7 +84,7 @@ def _capture_once(
         if from_files and head is not None and find_missing_objects(worktree.git, [head], [base]):
             head = base
         message = format_commit_message(options.author, attempt)
-        identity = _identity_variables(options.author, worktree.git)
+        identity = find_identity(options.author, worktree.git)
         run = _Capture(
             worktree,
             saved_refs,
@@ -100,7 +100,16 @@ def _capture_once(
             from_files,
         )
         tip = run.commit_with_hooks(scratch) if options.hooks else run.commit_without_hooks()
-    return _describe_result(worktree, base, tip, cleaned.reverted_sources)
+    return _describe_result(worktree.git, base, tip, cleaned.reverted_sources)
+
+
+def _find_committed(git: Git, attempt: Attempt, author: CommitInfo) -> str | None:
+    """The commit of this attempt, where a crash came before its report and the workspace is gone since."""
+    if commit := git.resolve_commit(attempt_ref(attempt)):
+        return commit
+    tip = git.resolve_commit(f"refs/heads/{task_branch(attempt.batch, attempt.task)}")
+    lines = git.text("log", "-1", "--format=%(trailers:only,unfold)", tip).splitlines() if tip else []
+    return tip if {f"{key}: {value}" for key, value in author.trailers} <= {*lines} else None
 
 
 def _save_for_error(error: AgentError, worktree: AgentWorktree, saved_refs: SavedRefs, scratch: Path) -> AgentError:
@@ -161,11 +170,7 @@ class _Capture:
     def _make_commit(self, parents: tuple[str, ...]) -> str:
         """A commit that no ref holds yet; no hook is run."""
         git = self.worktree.git.with_options(variables=self.identity)
-        sign = ["-S"] if git.read_bool("commit.gpgsign") else []
-        try:
-            return git.commit_tree(self.cleaned.tree, parents, self.message.encode("utf-8", "replace"), *sign)
-        except GitError as error:
-            raise (_make_signing_error(error) if sign else error) from error
+        return commit_signed(git, self.cleaned.tree, parents, self.message.encode("utf-8", "replace"))
 
     def _run_git_commit(self, scratch: Path) -> str:
         """Commit the worktree's index on its HEAD with all hooks, as a person would."""
@@ -180,9 +185,11 @@ class _Capture:
         )
         try:
             git.run("commit", "--quiet", "--allow-empty", "--cleanup=verbatim", "--file", str(message_file))
+        except GitCancelledError:
+            raise
         except GitError as error:
             if "failed to sign" in error.stderr:
-                raise _make_signing_error(error) from error
+                raise make_signing_error(error) from error
             output = "\n".join(error.stderr.strip().splitlines()[-_MAX_LINES:]) or error.message
             refused = HookRefusedError(f"a hook of the repository refused the commit: {output}")
             raise _save_for_error(refused, self.worktree, self.saved_refs, scratch) from error
@@ -242,9 +249,9 @@ class _Capture:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _describe_result(worktree: AgentWorktree, base: str, tip: str, reverted_sources: tuple[str, ...]) -> CapturedChange:
+def _describe_result(git: Git, base: str, tip: str, reverted_sources: tuple[str, ...]) -> CapturedChange:
     args = ("diff-tree", "-r", "-z", "--numstat", "--no-renames", "--no-ext-diff", "--no-textconv")
-    rows = [row.split("\t", 2) for row in worktree.git.run(*args, base, tip).fields]
+    rows = [row.split("\t", 2) for row in git.run(*args, base, tip).fields]
     files = tuple(path for _, _, path in rows)
     # git counts no lines in binary files.
     added, removed = (sum(int(row[n]) for row in rows if row[n].isdecimal()) for n in (0, 1))
@@ -266,37 +273,11 @@ def format_commit_message(author: CommitInfo, attempt: Attempt) -> str:
     return message + ("\n" if together else "\n\n") + "\n".join(trailers) + "\n"
 
 
-def _identity_variables(author: CommitInfo, git: Git) -> dict[str, str]:
-    """Author and committer as variables for git: the named author, else the user, else plait."""
-    name, email = (" ".join(_NOT_IN_NAMES.sub(" ", text).split()) for text in (author.name, author.email))
-    named = {"NAME": name, "EMAIL": email} if name else None
-    committer = _read_user(git, "GIT_COMMITTER_IDENT")
-    people = {
-        "GIT_AUTHOR": named or _read_user(git, "GIT_AUTHOR_IDENT") or committer,
-        "GIT_COMMITTER": committer or named,
-    }
-    given = {f"{role}_{key}": value for role, person in people.items() if person for key, value in person.items()}
-    return {**PLAIT_IDENTITY, **given}
-
-
-def _read_user(git: Git, variable: str) -> dict[str, str] | None:
-    """The user's name and email as configured, never guessed from the machine."""
-    output = git.with_options(settings=("user.useConfigOnly=true",)).run("var", variable, codes=(0, 128))
-    match = _IDENT.match(output.text) if output.code == 0 else None
-    return {"NAME": match["name"], "EMAIL": match["email"]} if match and match["name"] else None
-
-
 def _find_hooks_path(worktree: AgentWorktree) -> str:
     """The repository's hooks folder, ignoring plait's own setting that disables hooks."""
     output = worktree.git.run("config", "--show-scope", "-z", "--get-all", "core.hooksPath", codes=(0, 1)).fields
     paths = [path for scope, path in zip(output[::2], output[1::2], strict=False) if scope != "command"]
     return paths[-1] if paths else str(worktree.repository.common / "hooks")
-
-
-def _make_signing_error(error: GitError) -> SigningError:
-    lines = [line.strip() for line in error.stderr.splitlines() if line.strip()]
-    hint = "Unlock the key, or set commit.gpgsign to false in this repository; then retry the task."
-    return SigningError(f"the commit can't be signed: {lines[0] if lines else error.message}", hint=hint)
 
 
 def preview_commit(repository: Repository, workspace: Path, branch: str, base: str) -> str | None:

@@ -104,7 +104,7 @@ class ExecutorHarness:
         """What the attempt left, as a commit."""
         results: list[CapturedChange | Exception] = []
         spec = CaptureSpec(job.attempt, job.base, CommitInfo("result"))
-        self.executor.workspaces.capture(spec, results.append, results.append)
+        self.executor.workspaces.capture(spec, results.append, results.append, lambda _: None)
         assert self.wait_until(lambda: bool(results)), "it was not captured"
         return results[0]
 

@@ -8,11 +8,11 @@ The simulated executor keeps the ends of attempts by name, as exit files do, so 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 
 from plait.core.ballot import Ballot, BallotResult, Vote
-from plait.core.decisions import AttemptEnding, AttemptStarted
+from plait.core.decisions import AttemptEnding, AttemptStarted, CommitStarted
 from plait.core.reports import (
     AttemptActive,
     AttemptAsked,
@@ -23,6 +23,9 @@ from plait.core.reports import (
     AttemptPhase,
     AttemptSession,
     AttemptUsed,
+    CommitDone,
+    CommitFailed,
+    CommitWaiting,
     Outcome,
     RateLimited,
     Report,
@@ -196,11 +199,24 @@ class SimAttempt:
     is_waiting: bool = False  # for an answer
     signalled: str = ""
     end_report: AttemptEnd | None = None
+    committed: Outcome | None = None  # what it comes to when what it left is committed
+    commit_tries: int = 0
     reports: list[Report] = field(default_factory=list)
 
     @property
     def attempt(self) -> Attempt:
         return self.order.attempt
+
+
+@dataclass(slots=True)
+class SimCommit:
+    """A commit that is being made, or its result."""
+
+    result: CommitDone | CommitFailed | None = None
+    dropped: bool = False
+
+
+BLOCKED_COMMITS = 10  # tries that fail where a result can't be committed for long; then the task has failed
 
 
 class SimExecutor:
@@ -214,6 +230,7 @@ class SimExecutor:
         self._commit = commit
         self._runs: dict[Attempt, SimAttempt] = {}
         self._alive: dict[tuple[str, str], SimAttempt] = {}
+        self._commits: dict[CommitStarted, SimCommit] = {}
 
     def start(self, order: AttemptStarted) -> None:
         run = self._runs.get(order.attempt)
@@ -243,6 +260,50 @@ class SimExecutor:
         if run is None:
             return []
         return [run.end_report] if run.end_report is not None else list(run.reports)
+
+    def commit(self, order: CommitStarted) -> None:
+        """Committing twice commits once."""
+        place = (order.attempt.batch, order.attempt.task)
+        if place in self._alive:
+            raise Violation("workspace", f"{order.attempt} is committed beside {self._alive[place].attempt}")
+        job = self._commits.get(order)
+        if job is None:
+            job = self._commits[order] = SimCommit()
+            rng = self._sim.chance.stream("commit", order.attempt, order.n)
+            if rng.random() < 0.3:
+                self._sim.send(CommitWaiting(order.attempt, order.n, "gpg"))
+            self._sim.time.schedule_in(rng.uniform(0.1, 30.0), lambda: self._finish_commit(order, job))
+        elif job.result is not None:
+            self._sim.send(job.result)
+
+    def probe_commit(self, order: CommitStarted) -> list[Report]:
+        job = self._commits.get(order)
+        return [job.result] if job is not None and job.result is not None else []
+
+    def interrupt_commits(self) -> None:
+        """The engine died: commits under way are finished or undone by chance."""
+        for order, job in list(self._commits.items()):
+            if job.result is None and not self._sim.chance.happens(0.5, "uncommitted", order.attempt, order.n):
+                job.dropped = True
+                del self._commits[order]
+
+    def _finish_commit(self, order: CommitStarted, job: SimCommit) -> None:
+        if not job.dropped:
+            job.result = self._make_commit(order)
+            self._sim.send(job.result)
+
+    def _make_commit(self, order: CommitStarted) -> CommitDone | CommitFailed:
+        run, chance = self._runs[order.attempt], self._sim.chance
+        if run.committed is None:
+            raise Violation("commit", f"{order.attempt} is to be committed, and did not finish its work")
+        run.commit_tries += 1
+        if chance.happens(self._sim.rates.pruned, "left", order.attempt):
+            return CommitFailed(order.attempt, order.n, "the workspace is gone", gone=True)
+        is_blocked = run.commit_tries <= BLOCKED_COMMITS and chance.happens(0.25, "locked-key", order.attempt)
+        if is_blocked or chance.happens(0.4, "commit-fails", order.attempt, order.n):
+            return CommitFailed(order.attempt, order.n, "signing failed")
+        tip = self._commit(run.order) if run.script.changes else None
+        return CommitDone(order.attempt, order.n, replace(run.committed, tip=tip))
 
     def lose_attempts(self, why: str, notice: float | None) -> None:
         """All running attempts are lost at once; with `notice`, that is reported so much later."""
@@ -326,24 +387,27 @@ class SimExecutor:
         if category is Category.OK and ballot is not None and ballot.result is BallotResult.ALL_REJECTED:
             category = Category.REJECTED
         done = category is Category.OK
-        self._exit(
-            run,
-            Outcome(
-                category,
-                0 if done else 1,
-                "" if done else f"it ended with {category}",
-                spend=run.script.spend,
-                session=f"session-{run.attempt}",
-                retry_after=run.script.retry_after,
-                tip=self._commit(run.order) if run.script.changes else None,
-                files=run.script.files,
-                diffstat=(len(run.script.files), 10 * len(run.script.files), 3) if run.script.files else None,
-                question="which one?" if category is Category.QUESTION else None,
-                peak=run.script.peak,
-                winner=self._winner(run) if done else "",
-                ballot=ballot,
-            ),
+        outcome = Outcome(
+            category,
+            0 if done else 1,
+            "" if done else f"it ended with {category}",
+            spend=run.script.spend,
+            session=f"session-{run.attempt}",
+            retry_after=run.script.retry_after,
+            files=run.script.files,
+            diffstat=(len(run.script.files), 10 * len(run.script.files), 3) if run.script.files else None,
+            question="which one?" if category is Category.QUESTION else None,
+            peak=run.script.peak,
+            winner=self._winner(run) if done else "",
+            ballot=ballot,
         )
+        in_worktree = run.attempt.step is Step.WRITE and bool(run.order.base)
+        rate = self._sim.rates.uncommitted if done and in_worktree else 0.0
+        if self._sim.chance.happens(rate, "uncommitted", run.attempt):
+            run.committed = outcome
+            self._exit(run, replace(outcome, files=(), diffstat=None, winner="", uncommitted=True))
+        else:
+            self._exit(run, replace(outcome, tip=self._commit(run.order) if run.script.changes else None))
 
     def _ballot(self, run: SimAttempt) -> Ballot | None:
         """Votes of the judges of a contest, which takes a slot for each of them."""

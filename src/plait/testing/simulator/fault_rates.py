@@ -47,7 +47,8 @@ class FaultRates:
     crashes: float = 0.0  # per 1000 records
 
     blocked: float = 0.0  # a task's first merges fail because the batch branch is checked out
-    pruned: float = 0.0  # a result is gone before it is merged
+    pruned: float = 0.0  # a result is gone before it is committed or merged
+    uncommitted: float = 0.0  # an attempt's result can't be committed at once
 
 
 CALM_RATES = FaultRates(
@@ -105,12 +106,17 @@ def add_merge_blockers(rng: Random, weather: FaultRates) -> FaultRates:
     return replace(weather, blocked=rng.choice((0.3, 0.7)), pruned=rng.choice((0.0, 0.15)))
 
 
+def add_commit_failures(rng: Random, weather: FaultRates) -> FaultRates:
+    """In some runs results can't be committed at once; the other runs are unchanged."""
+    return weather if rng.random() < 0.75 else replace(weather, uncommitted=rng.choice((0.2, 0.7)))
+
+
 def _vary_rate(rng: Random, usual: float) -> float:
     value = 0.0 if rng.random() < 0.35 else usual * rng.uniform(0.3, 1.8)
     return min(value, 0.8) if usual <= 1 else value
 
 
-_UNVARIED = {"calm", "horizon", "crashes", "blocked", "pruned"}
+_UNVARIED = {"calm", "horizon", "crashes", "blocked", "pruned", "uncommitted"}
 _VARIED = tuple(field.name for field in fields(FaultRates) if field.name not in _UNVARIED)
 
 

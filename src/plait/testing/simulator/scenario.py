@@ -23,7 +23,13 @@ from plait.core.settings import (
     Spend,
 )
 from plait.core.task import Need, NeedKind, Phase, Task
-from plait.testing.simulator.fault_rates import CALM_RATES, FaultRates, add_merge_blockers, vary_rates
+from plait.testing.simulator.fault_rates import (
+    CALM_RATES,
+    FaultRates,
+    add_commit_failures,
+    add_merge_blockers,
+    vary_rates,
+)
 from plait.testing.simulator.seeded_random import SeededRandom
 
 AGENTS = ("amber", "birch", "cedar", "dune")
@@ -49,6 +55,7 @@ def make_stormy(seed: int) -> Scenario:
     chance = SeededRandom(seed, "storm")
     rng = chance.stream("shape")
     weather = add_merge_blockers(chance.stream("branch"), vary_rates(chance.stream("weather")))
+    weather = add_commit_failures(chance.stream("commits"), weather)
     arrivals: list[tuple[float, Submit | ChangeEngineSettings]] = [(0.0, _make_limits(rng))]
     all_at_once = chance.stream("mixture").random() < MIXED_SHARE
     for number in range(rng.choice((1, 1, 2))):
@@ -72,7 +79,7 @@ def make_calm(seed: int) -> Scenario:
         plan = _add_contest(chance.stream("contest", number), plan, settings)
         patient = replace(plan, tasks=tuple(replace(task, timeout=None) for task in plan.tasks))
         arrivals.append((number * 5.0, _make_submit(number, patient, settings, seed)))
-    return Scenario(seed, CALM_RATES, tuple(arrivals))
+    return Scenario(seed, add_commit_failures(chance.stream("commits"), CALM_RATES), tuple(arrivals))
 
 
 def _add_contest(rng: Random, plan: Plan, settings: Settings, *, always: bool = False) -> Plan:

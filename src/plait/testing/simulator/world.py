@@ -9,6 +9,7 @@ from typing import assert_never, get_args
 from plait.core.decisions import (
     AttemptEnding,
     AttemptStarted,
+    CommitStarted,
     Decision,
     GateEnding,
     GateStarted,
@@ -24,6 +25,8 @@ from plait.core.reports import (
     AttemptLost,
     AttemptUsed,
     BranchReport,
+    CommitDone,
+    CommitFailed,
     ConflictCleared,
     ConflictPredicted,
     GateDone,
@@ -52,11 +55,18 @@ from plait.testing.simulator.seeded_random import SeededRandom
 from plait.testing.simulator.users import FinalUser, RandomUsers
 
 PerformedDecision = (
-    AttemptStarted | AttemptEnding | MergeStarted | RebuildStarted | GateStarted | GateEnding | PublishStarted
+    AttemptStarted
+    | AttemptEnding
+    | CommitStarted
+    | MergeStarted
+    | RebuildStarted
+    | GateStarted
+    | GateEnding
+    | PublishStarted
 )
 PERFORMED_DECISIONS = get_args(PerformedDecision)
 MAX_SECONDS = 40 * 86_400.0
-RESULT_REPORTS = (*get_args(AttemptEnd), *get_args(BranchReport))
+RESULT_REPORTS = (*get_args(AttemptEnd), CommitDone, CommitFailed, *get_args(BranchReport))
 
 
 class World:
@@ -165,6 +175,8 @@ class World:
                 self.executor.start(decision)
             case AttemptEnding():
                 self.executor.end(decision)
+            case CommitStarted():
+                self.executor.commit(decision)
             case MergeStarted() | RebuildStarted() | GateStarted():
                 self.branches.perform(decision)
             case GateEnding():
@@ -179,6 +191,8 @@ class World:
         match decision:
             case AttemptStarted(attempt) | AttemptEnding(attempt):
                 return self.executor.probe(attempt)
+            case CommitStarted():
+                return self.executor.probe_commit(decision)
             case MergeStarted() | RebuildStarted() | GateStarted() | GateEnding():
                 result = self.branches.probe(decision)
                 return [] if result is None else [result]
@@ -194,6 +208,7 @@ class World:
         if self.is_machine_dying:
             self.lose_machine()
         else:
+            self.executor.interrupt_commits()
             self.branches.interrupt(gates=False)
             self.publisher.interrupt()
 
@@ -210,6 +225,7 @@ class World:
         """First the engine dies, then everything else that ran there is found dead."""
         self.is_machine_dying = self._listening
         if not self.is_machine_dying:
+            self.executor.interrupt_commits()
             self.branches.interrupt(gates=True)
             self.publisher.interrupt()
             self.executor.lose_attempts("the machine died", None)
@@ -258,6 +274,8 @@ def _make_attempt_reports(attempt: Attempt) -> list[Report]:
         AttemptExited(attempt, Outcome(Category.OK, 0, tip="nothing")),
         AttemptExited(attempt, Outcome(Category.RATE_LIMIT, 1, retry_after=9_000.0)),
         AttemptLost(attempt, "nobody knows where it went"),
+        CommitDone(attempt, UNUSED_NUMBER, Outcome(Category.OK, 0, tip="nothing")),
+        CommitFailed(attempt, UNUSED_NUMBER, "nobody asked", gone=True),
     ]
 
 

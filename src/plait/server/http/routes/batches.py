@@ -37,7 +37,7 @@ from plait.client.planning.submission import (
     refuse_unconfirmed_folder,
     select_agents,
 )
-from plait.client.preflight import Preflight, check_model_server, plan_preflight, run_preflight
+from plait.client.preflight import Preflight, check_model_server, check_signing, plan_preflight, run_preflight
 from plait.client.project_sources import LoadedSources, SourcesMissingError, load_sources
 from plait.client.project_state import PastBatches
 from plait.client.session import Session, Submission
@@ -225,6 +225,7 @@ async def get_timeline(session: SessionDep, batch_id: BatchId) -> Timeline:
 async def _run_preflight(session: ProjectSession, preview: PlanPreview, submission: Submission) -> None:
     """Raises PreflightError if setup, verify or gate fails on the base, and UserError if the model server does not answer."""
     await asyncio.to_thread(check_model_server, preview, submission)
+    await asyncio.to_thread(check_signing, session.location, preview, submission)
     preflight = plan_preflight(session.location, preview, submission)
     if preflight is not None:
         await session.query(lambda client: check_admission(client.preview_state(), preview, submission.plan))
