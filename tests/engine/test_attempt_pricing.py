@@ -17,7 +17,7 @@ from plait.store import batch_files
 from plait.store.batch_files import BatchInputs
 
 if TYPE_CHECKING:
-    from tests.engine.conftest import EngineHarness
+    from tests.support.engine_harness import EngineHarness
 
 ENDED = {"type": "turn.completed", "usage": {"input_tokens": 100, "output_tokens": 10}}
 PRICES = (Price("dear*", 50, 50), Price("cheap*", 1, 1))

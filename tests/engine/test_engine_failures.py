@@ -27,7 +27,7 @@ from plait.system import processes
 from tests.support.temp_project import temp_project
 
 if TYPE_CHECKING:
-    from tests.engine.conftest import EngineHarness
+    from tests.support.engine_harness import EngineHarness
 
 QUICK = Settings(agents=("shell",), isolation=Isolation.IN_PLACE, backoff=Backoff(base=0.01))
 WAIT = "until [ -e go ]; do sleep 0.01; done"

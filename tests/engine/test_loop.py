@@ -21,7 +21,7 @@ from plait.store.interfaces import JournalFullError
 from tests.support.memory_store import MemoryJournal
 
 if TYPE_CHECKING:
-    from tests.engine.conftest import EngineHarness
+    from tests.support.engine_harness import EngineHarness
 
 Kind = TypeVar("Kind")
 QUICK = Settings(agents=("shell",), isolation=Isolation.IN_PLACE, backoff=Backoff(base=0.01))

@@ -22,7 +22,7 @@ from plait.store.project_files import JOURNAL_FILE
 from tests.support.temp_project import TempProject, temp_project, use_environment
 
 if TYPE_CHECKING:
-    from tests.engine.conftest import EngineHarness
+    from tests.support.engine_harness import EngineHarness
 
 PATIENCE = 60.0
 

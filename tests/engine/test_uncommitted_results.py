@@ -11,20 +11,18 @@ from typing import TYPE_CHECKING
 import pytest
 
 from plait.core.explain import explain_in_words
-from plait.core.graph import build_checked_plan
-from plait.core.requests import CancelTask, Retry, Submit
+from plait.core.requests import CancelTask, Retry
 from plait.core.settings import Backoff, Settings
 from plait.core.status import Category
 from plait.core.task import Task
 from plait.git import command, refs
 from plait.git.worktrees.agent_worktree import WorktreeError
 from plait.store import batch_files
-from plait.store.batch_files import BatchInputs
 from plait.system import processes
 from tests.support.git_repository import GitRepository
 
 if TYPE_CHECKING:
-    from tests.engine.conftest import EngineHarness, RunningEngine
+    from tests.support.engine_harness import EngineHarness, RunningEngine
 
 BRANCH = refs.batch_branch("b")
 AT_ONCE = Settings(agents=("shell",), retries=0, backoff=Backoff(0))
@@ -40,10 +38,7 @@ def submit(harness: EngineHarness, repository: GitRepository, settings: Settings
     base = repository.git("rev-parse", "HEAD")
     repository.git("branch", BRANCH, base)
     task = Task("a", run=f"echo run >> {harness.place.top.parent / 'runs'}; echo a > a.txt")
-    plan = build_checked_plan([task]).plan
-    assert plan is not None
-    batch_files.write_batch_files(harness.folder, "b", BatchInputs(str(repository.top), (task,)), dict(os.environ))
-    harness.request(Submit("submit", "b", plan.without_texts(), settings, base=base, branch=BRANCH))
+    harness.submit(task, settings=settings, base=base, branch=BRANCH)
 
 
 def retry(harness: EngineHarness) -> None:

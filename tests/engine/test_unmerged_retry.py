@@ -8,17 +8,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plait.core.graph import build_checked_plan
-from plait.core.requests import Retry, Submit
+from plait.core.requests import Retry
 from plait.core.settings import Backoff, Settings
 from plait.core.task import Step, Task
 from plait.git import refs
 from plait.store import batch_files
-from plait.store.batch_files import BatchInputs
 from tests.support.git_repository import GitRepository
 
 if TYPE_CHECKING:
-    from tests.engine.conftest import EngineHarness, RunningEngine
+    from tests.support.engine_harness import EngineHarness, RunningEngine
 
 AT_ONCE = Settings(agents=("shell",), verify="test -e a.txt", retries=0, backoff=Backoff(0))
 BRANCH = refs.batch_branch("b")
@@ -31,10 +29,7 @@ def blocked(harness: EngineHarness, repository: GitRepository, tmp_path: Path) -
     repository.git("branch", BRANCH, base)
     repository.git("worktree", "add", "--quiet", str(tmp_path / "review"), BRANCH)
     task = Task("a", run=f"echo run >> {tmp_path / 'runs'}; echo a > a.txt")
-    plan = build_checked_plan([task]).plan
-    assert plan is not None
-    batch_files.write_batch_files(harness.folder, "b", BatchInputs(str(repository.top), (task,)), dict(os.environ))
-    harness.request(Submit("submit", "b", plan.without_texts(), AT_ONCE, base=base, branch=BRANCH))
+    harness.submit(task, settings=AT_ONCE, base=base, branch=BRANCH)
     engine = harness.engine()
     assert engine.wait_until(engine.has_ended)
     assert engine.statuses() == {"a": "failed"}
