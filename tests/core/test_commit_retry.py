@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from plait.client.next_step import suggest_next_step
-from plait.core.decisions import CommitStarted, Decision, RequestRefused
-from plait.core.reports import CommitDone, CommitFailed, CommitWaiting, Outcome
+from plait.core.decisions import AttemptStarted, CommitStarted, Decision, RequestRefused
+from plait.core.reports import AttemptLost, CommitDone, CommitFailed, CommitWaiting, Outcome
 from plait.core.requests import CancelTask, Feedback, Pause, Retry
 from plait.core.retry_policy import MAX_COMMIT_TRIES
 from plait.core.scheduler.rules import is_engine_needed, list_outstanding
@@ -146,3 +146,20 @@ def test_a_next_engine_makes_the_commit_and_a_pause_does_not_hold_it_back() -> N
     fail(script)
     assert is_engine_needed(script.state)
     assert commits(script.wait(20)) == [2]
+
+
+def test_a_retry_verifies_a_result_whose_verification_was_lost() -> None:
+    script = Script("a", settings=QUICK)
+    script.exit_attempt("a")
+    while script.task("a").status is None:
+        script.apply(AttemptLost(next(iter(script.task("a").alive)), "the node died"))
+        script.wait(1000)
+    assert script.task("a").category is Category.LOST
+    assert "plait retry b1 a verifies its existing result" in suggest_next_step(
+        script.state, script.batch(), script.task("a")
+    )
+    (started,) = [each for each in retry(script) if isinstance(each, AttemptStarted)]
+    assert (started.attempt.step, started.base) == (Step.VERIFY, "tip-a")
+    script.exit_attempt("a")
+    assert script.status("a") == "done"
+    assert script.task("a").attempt_counts[Step.WRITE] == 1

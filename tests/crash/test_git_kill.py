@@ -81,7 +81,7 @@ def test_no_agent_runs_twice_and_no_result_is_lost(
     chance, log, engine = Random(404), tmp_path / "log", harness.engine()
     expected: Counter[str] = Counter()
     for n in range(12 if long else 1):
-        names = [f"t{n}-{place}" for place in range(10 if long else 5)]
+        names = [f"t{n}-{place}" for place in range(10 if long else 4)]
         engine = _run_batch(harness, engine, f"b{n}", _make_tasks(names, log, chance), chance if long else None)
         expected.update(names)
         assert Counter(log.read_text().split()) == expected

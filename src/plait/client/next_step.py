@@ -48,10 +48,11 @@ def _suggest_after_end(batch: BatchState, task: TaskState, status: TaskStatus) -
         return f"plait retry {batch.id} {task.by} retries it, together with {task.by}."
     if status is TaskStatus.BLOCKED:
         return f"plait retry {batch.id} retries what failed and the tasks it blocked."
-    if task.uncommitted is not None:
-        return _suggest_commit(batch.id, name)
-    if task.unmerged is not None:
-        return _suggest_merge(batch.id, name)
+    if kept := _find_kept_result(task):
+        return (
+            f"plait retry {batch.id} {name} {kept} without running the agent again; "
+            f"plait retry {batch.id} {name} --agent NAME writes it again."
+        )
     if task.category is Category.REJECTED:
         return f"plait retry {batch.id} {name} runs all its entrants again; plait diff {batch.id} ENTRANT shows a rejected change."
     again = f"{_suggest_before_retry(batch, task)}plait retry {batch.id} {name} retries it"
@@ -62,20 +63,13 @@ def _suggest_after_end(batch: BatchState, task: TaskState, status: TaskStatus) -
     return f"{again}; plait feedback {batch.id} {name} 'text' retries it with your feedback."
 
 
-def _suggest_commit(batch: str, task: str) -> str:
-    """Its agent has finished; what it left is in its workspace."""
-    return (
-        f"plait retry {batch} {task} commits its existing result without running the agent again; "
-        f"plait retry {batch} {task} --agent NAME writes it again."
-    )
-
-
-def _suggest_merge(batch: str, task: str) -> str:
-    """The task is verified and only has to be merged."""
-    return (
-        f"plait retry {batch} {task} merges its existing result without running the agent again; "
-        f"plait retry {batch} {task} --agent NAME writes it again."
-    )
+def _find_kept_result(task: TaskState) -> str:
+    """What a retry does with the result that its agent has finished; "": there is none to continue with."""
+    if task.uncommitted is not None:
+        return "commits its existing result"
+    if task.unverified is not None:
+        return "verifies its existing result"
+    return "merges its existing result" if task.unmerged is not None else ""
 
 
 def _suggest_before_retry(batch: BatchState, task: TaskState) -> str:

@@ -172,6 +172,11 @@ class TaskState:
         return self.by if self.status is TaskStatus.BLOCKED and self.by else self.task.id
 
     @property
+    def unverified(self) -> FinishedChange | None:
+        """The finished change of an ended task whose verification could not be run: nothing is wrong with it."""
+        return self.finished if self.category in {Category.LOST, Category.KILLED} else None
+
+    @property
     def waits_to_commit(self) -> bool:
         """Committing its result failed and is tried again later: a retry does it at once."""
         return self.status is None and self.uncommitted is not None and self.not_before is not None

@@ -24,7 +24,7 @@ from plait.core.requests import (
     Unpause,
 )
 from plait.core.settings import FileConflicts, Isolation, Mode
-from plait.core.status import PauseCause
+from plait.core.status import Category, PauseCause
 from plait.core.task import Step
 from tests.support.laws.attempt_folds import note_failure
 from tests.support.laws.facts import RECURRING_REFUSALS, BatchFacts, Facts, TaskFacts, lock_name
@@ -140,19 +140,8 @@ def _fold_task_request(facts: Facts, batch: BatchFacts, request: TaskRequest, ta
             task.pending_end = "drop"
             _end_entrants(batch, task, tasks[1:])
             _reopen_batch(batch)
-        case Retry() if task.ended is None:
-            task.retry_at = None  # its result is committed at once
-        case Retry(agent=agent):
-            uncommitted = task.uncommitted if agent is None else None
-            tip = task.unmerged_tip if agent is None else None
-            _reset_tasks(batch, tasks)
-            if uncommitted is not None and batch.has_needs_done(task):
-                task.uncommitted = uncommitted
-                _resume_at(facts, batch, task, None, Step.WRITE)
-            elif tip is not None and batch.has_needs_done(task):
-                _resume_at(facts, batch, task, tip, Step.MERGE)
-            if agent is not None:
-                task.agents = (agent,)
+        case Retry():
+            _retry_task(facts, batch, request, tasks)
         case Recheck():
             tip = task.finished_tip
             _reset_tasks(batch, tasks)
@@ -160,6 +149,27 @@ def _fold_task_request(facts: Facts, batch: BatchFacts, request: TaskRequest, ta
             _resume_at(facts, batch, task, tip, Step.VERIFY)
         case Feedback():
             _add_feedback(batch, task, tasks, request.text)
+
+
+def _retry_task(facts: Facts, batch: BatchFacts, request: Retry, tasks: tuple[str, ...]) -> None:
+    """What its agent finished is committed, verified or merged, unless another agent is to write it."""
+    task = batch.tasks[request.task]
+    if task.ended is None:
+        task.retry_at = None  # its result is committed at once
+        return
+    uncommitted, unmerged_tip, finished_tip = task.uncommitted, task.unmerged_tip, task.finished_tip
+    unverified = task.is_finished and task.ended.category in {Category.LOST, Category.KILLED}
+    _reset_tasks(batch, tasks)
+    if request.agent is not None:
+        task.agents = (request.agent,)
+    elif batch.has_needs_done(task):
+        task.uncommitted = uncommitted
+        if uncommitted is not None:
+            _resume_at(facts, batch, task, None, Step.WRITE)
+        elif unverified:
+            _resume_at(facts, batch, task, finished_tip, Step.VERIFY)
+        elif unmerged_tip is not None:
+            _resume_at(facts, batch, task, unmerged_tip, Step.MERGE)
 
 
 def _resume_at(facts: Facts, batch: BatchFacts, task: TaskFacts, tip: str | None, step: Step) -> None:

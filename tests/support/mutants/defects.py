@@ -567,8 +567,8 @@ DEFECTS = (
     Defect(
         "what only could not be merged is written again",
         "reducers.granted_requests",
-        "if unmerged is not None and not task.pending_needs:",
-        "if False:",
+        "elif unmerged is not None:",
+        "elif False:",
     ),
     Defect(
         "a merge takes files from who holds them",
@@ -651,8 +651,14 @@ DEFECTS = (
     Defect(
         "a retry forgets the uncommitted result",
         "reducers.granted_requests",
-        "if uncommitted is not None and not task.pending_needs:",
+        "if uncommitted is not None:",
         "if uncommitted is task:",
+    ),
+    Defect(
+        "what only could not be verified is written again",
+        "reducers.granted_requests",
+        "elif unverified is not None:",
+        "elif unverified is task:",
     ),
     Defect(
         "a cancelled task loses its uncommitted result",

@@ -116,13 +116,16 @@ def _retry_task(state: State, batch: BatchState, request: requests.Retry, tasks:
     if task.status is None:  # its result is to be committed
         end_backoff(state, batch, task)
         return
-    unmerged = task.unmerged if request.agent is None else None
-    uncommitted = task.uncommitted if request.agent is None else None
+    is_kept = request.agent is None  # its finished work: another agent writes it again
+    unmerged, unverified, uncommitted = task.unmerged, task.unverified, task.uncommitted
     _reopen_tasks(state, batch, tasks)
-    if uncommitted is not None and not task.pending_needs:
-        resume_commit(state, batch, task, uncommitted)
-    elif unmerged is not None and not task.pending_needs:
-        resume_at(state, batch, task, unmerged, Step.MERGE)
+    if is_kept and not task.pending_needs:
+        if uncommitted is not None:
+            resume_commit(state, batch, task, uncommitted)
+        elif unverified is not None:
+            resume_at(state, batch, task, unverified, Step.VERIFY)
+        elif unmerged is not None:
+            resume_at(state, batch, task, unmerged, Step.MERGE)
     task.chosen_agent = request.agent or task.chosen_agent
     move_to_queue(state, batch, task, find_agents(batch, task.task, task.chosen_agent))
 

@@ -47,7 +47,7 @@ class BatchSight:
     running: set[str] = field(default_factory=set)
     end_statuses: dict[str, TaskStatus] = field(default_factory=dict)
     asking: set[str] = field(default_factory=set)
-    worth_retrying: set[str] = field(default_factory=set)  # committing or merging went wrong, or judges rejected all
+    worth_retrying: set[str] = field(default_factory=set)  # nothing is wrong with its change, or judges rejected all
 
     @property
     def needs_approval(self) -> bool:
@@ -92,7 +92,7 @@ class JournalView:
                 sight.end_statuses[task] = status
                 sight.asking.discard(task)
                 sight.worth_retrying.discard(task)
-                if event.category in {Category.COMMIT, Category.MERGE, Category.REJECTED}:
+                if event.category in {Category.COMMIT, Category.LOST, Category.MERGE, Category.REJECTED}:
                     sight.worth_retrying.add(task)
             case AnswerAwaited(_, task):
                 sight.asking.add(task)
