@@ -407,6 +407,8 @@ class Attempts:
         from plait.git.worktrees.agent_worktree import WorktreeError  # only where there are workspaces
 
         attempt, outcome = capture.decision.attempt, capture.outcome
+        if self._captures.get(attempt) is not capture:
+            return  # it was cancelled
         if isinstance(error, AgentError):
             verdict = replace(outcome, category=Category.VERIFY, detail=error.message)
             self._report_outcome(capture, verdict if outcome.category is Category.OK else outcome)

@@ -655,12 +655,6 @@ DEFECTS = (
         "if uncommitted is task:",
     ),
     Defect(
-        "what only could not be verified is written again",
-        "reducers.granted_requests",
-        "elif unverified is not None:",
-        "elif unverified is task:",
-    ),
-    Defect(
         "a cancelled task loses its uncommitted result",
         "reducers.attempts",
         "if decision.category is not Category.COMMIT and decision.status is not TaskStatus.CANCELLED:",

@@ -1209,7 +1209,7 @@ export interface components {
          * @description How an attempt ended, as the retry policy reads it.
          * @enum {string}
          */
-        Category: "ok" | "task" | "verify" | "empty" | "rate_limit" | "quota" | "auth" | "overloaded" | "network" | "context" | "usage" | "killed" | "lost" | "timeout" | "idle" | "question" | "conflict" | "merge" | "gate" | "rejected";
+        Category: "ok" | "task" | "verify" | "empty" | "rate_limit" | "quota" | "auth" | "overloaded" | "network" | "context" | "usage" | "killed" | "lost" | "timeout" | "idle" | "question" | "conflict" | "commit" | "merge" | "gate" | "rejected";
         /**
          * ChangedFile
          * @description `before` is its former name if it was renamed; lines of binary files are not counted.

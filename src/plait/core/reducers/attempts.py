@@ -155,7 +155,7 @@ def apply_commit_report(state: State, at: float, report: reports.CommitReport) -
             task.last_write = committed if task.last_write is attempt else task.last_write
             task.undecided_exits.append(committed)
             record_change(state, batch, task, attempt.decision.base, outcome)
-            task.winner = outcome.winner
+            task.winner, task.ballot = outcome.winner, outcome.ballot
         case reports.CommitFailed():
             task.commit_error = report.why
             if report.gone:
