@@ -86,15 +86,19 @@ def test_an_impossible_publication_is_reported_before_the_start(project: TempPro
     assert not project.state().batches
 
 
-def test_a_signing_failure_is_not_retried(project: TempProject) -> None:
+def test_a_result_that_could_not_be_signed_is_committed_by_a_retry(project: TempProject) -> None:
     project.task("01-a", "echo x >> $TOLD; echo a > a.txt")
     project.commit_all()
     project.git("config", "commit.gpgsign", "true")
     project.git("config", "gpg.program", "false")
     log_file = project.top.parent / "log"
-    answer = project.plait("run", "tasks", "--yes", "--retries", "3", env={"TOLD": str(log_file)})
-    assert answer.code == 1
-    assert "signed" in answer.out
+    front = project.start("run", "tasks", "--yes", env={"TOLD": str(log_file)})
+    wait_until(lambda: project.state().batches and project.batch().tasks[0].waits_to_commit)
+    assert "can't commit the result: signing failed" in project.plait("status", project.batch().id).out
+    project.git("config", "commit.gpgsign", "false")
+    assert project.plait("retry", project.batch().id).code == 0
+    assert project.finish(front).code == 0
+    assert project.read_merged_files()["a.txt"] == "a"
     assert log_file.read_text() == "x\n"
 
 
