@@ -25,6 +25,7 @@ const CATEGORY_TEXT: Record<Category, string> = {
   idle: "idle for too long",
   question: "asked a question",
   conflict: "conflict",
+  commit: "result not committed",
   merge: "could not be merged",
   gate: "gate failed",
   rejected: "rejected by the judges",
