@@ -82,13 +82,16 @@ def test_no_agent_runs_twice_and_no_result_is_lost(
     expected: Counter[str] = Counter()
     for n in range(12 if long else 1):
         names = [f"t{n}-{place}" for place in range(10 if long else 4)]
-        engine = _run_batch(harness, engine, f"b{n}", _make_tasks(names, log, chance), chance if long else None)
+        tasks, batch = _make_tasks(names, log, chance), f"b{n}"
+        base = repository.git("rev-parse", "HEAD")
+        harness.submit(*tasks, batch=batch, settings=SETTINGS, base=base, branch=batch_branch(batch))
+        engine = _run_batch(harness, engine, batch, chance if long else None)
         expected.update(names)
         assert Counter(log.read_text().split()) == expected
-        files = repository.git("ls-tree", "-r", "--name-only", batch_branch(f"b{n}")).split()
+        files = repository.git("ls-tree", "-r", "--name-only", batch_branch(batch)).split()
         assert {f"{name}.txt" for name in names} <= {*files}
         for name in names:
-            assert repository.git("show", f"{batch_branch(f'b{n}')}:{name}.txt") == name
+            assert repository.git("show", f"{batch_branch(batch)}:{name}.txt") == name
     repository.git("fsck", "--connectivity-only")
     calls, kills = ((tmp_path / name).stat().st_size for name in ("calls", "kills"))
     print(f"{kills} of {calls} git calls killed")  # noqa: T201
@@ -104,12 +107,8 @@ def _make_tasks(names: list[str], log: Path, chance: Random) -> list[Task]:
     ]
 
 
-def _run_batch(
-    harness: EngineHarness, engine: RunningEngine, batch: str, tasks: list[Task], chance: Random | None
-) -> RunningEngine:
+def _run_batch(harness: EngineHarness, engine: RunningEngine, batch: str, chance: Random | None) -> RunningEngine:
     """Run it, and retry what failed until all of it is done; `chance` decides when engines are killed."""
-    base = GitRepository(harness.place.top).git("rev-parse", "HEAD")
-    harness.submit(*tasks, batch=batch, settings=SETTINGS, base=base, branch=batch_branch(batch))
     for turn in range(MAX_ROUNDS):
         while not _has_ended(engine, batch, turn):
             if chance is None:
