@@ -22,8 +22,10 @@ from plait.store.state_claim import (
     list_set_aside,
     read_identity,
     require_own_state,
+    set_aside,
 )
 from plait.store.trust_store import TrustStore, find_trust_root
+from plait.system.flock import hold_lock
 
 
 @pytest.fixture(autouse=True)
@@ -231,3 +233,26 @@ def test_a_claim_that_cannot_be_recorded_is_reported(tmp_path: Path) -> None:
 
 def test_outside_of_a_repository_the_state_is_set_aside_beside_its_place(tmp_path: Path) -> None:
     assert find_set_aside_folder(tmp_path / ".plait") == tmp_path / ".plait-set-aside"
+
+
+def test_what_gc_makes_without_any_state_is_not_foreign(tmp_path: Path) -> None:
+    state = tmp_path / ".git" / "plait"
+    for name in ("packs", "trash"):
+        (state / name / "some").mkdir(parents=True)
+    require_own_state(locate(state))
+    claim_state(state)
+
+
+def test_state_that_another_process_has_just_replaced_stays(tmp_path: Path) -> None:
+    """Both found foreign state; the other one set it aside, and then began the user's own."""
+    state = make_state(tmp_path / "repo", claimed=False)
+    with ThreadPoolExecutor(1) as pool:
+        with hold_lock(tmp_path / "user" / "plait" / "states" / "lock"):
+            waiting = pool.submit(require_own_state, locate(state))
+            with pytest.raises(TimeoutError):
+                waiting.result(0.2)
+            set_aside(state)
+            state.mkdir(mode=0o700)
+        waiting.result(60)
+    assert state.is_dir()
+    assert len(list_set_aside(state)) == 1

@@ -32,7 +32,17 @@ _VALID_IDENTITY = re.compile(r"[0-9a-f]{32}")
 _MAX_BYTES = 1 << 16
 # Nothing in these runs, and they may have been written before the state was claimed.
 _HARMLESS_NAMES = frozenset(
-    {IDENTITY_FILE, LOCKS_FOLDER, "workspaces.lock", "engine.log", "engine.log.1", "doorbell", "trouble"}
+    {
+        IDENTITY_FILE,
+        LOCKS_FOLDER,
+        "workspaces.lock",
+        "packs",
+        "trash",
+        "engine.log",
+        "engine.log.1",
+        "doorbell",
+        "trouble",
+    }
 )
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 _MAX_PER_SECOND = 100
@@ -61,7 +71,9 @@ def require_own_state(location: RepoLocation) -> None:
             hint="Run plait as the user who owns it, and let its engine finish. "
             f"If it is yours, review and accept it: {ADOPT_COMMAND}.",
         )
-    folder = set_aside(location.state)
+    with _hold_claims_lock():
+        # Another process may have been faster, and what is there now may be the user's own.
+        folder = set_aside(location.state) if explain_foreign(location.state) is not None else None
     if folder is not None:
         raise ForeignStateError(
             f"{message}; nothing in it was run, and it is now in {folder}",

@@ -12,8 +12,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from plait.git.gc.removal_rules import GcOptions, KeptItem, Removal, WorktreeItem
+from plait.git.gc.collector import GarbageCollector
+from plait.git.gc.removal_rules import GcOptions, KeptItem, Removal, WorktreeItem, plan_gc
 from plait.git.interfaces import WorkspaceSetup
+from plait.git.worktrees.worktree import Repository, WorkspaceLayout
+from plait.system.state_paths import StateFolder
 
 if TYPE_CHECKING:
     from tests.git.gc.conftest import GcProject
@@ -235,3 +238,30 @@ def test_what_someone_changed_in_a_pooled_worktree_is_saved(project: GcProject) 
     assert not pooled.exists()
     (saved,) = project.refs("refs/plait/saved/beef/one").values()
     assert project.git("show", f"{saved}:note.txt") == "mine"
+
+
+def test_a_copy_of_a_repository_leaves_the_worktrees_of_the_original_alone(project: GcProject) -> None:
+    (project.workspace("beef", "a") / "new.txt").write_text("hours of work\n")
+    project.workspace("beef", "b")
+    project.workspaces.release("beef", "b")  # to the pool
+    before = project.list_worktrees()
+    shutil.copytree(project.top, project.top.with_name("copy"))
+    common, root = project.top.with_name("copy") / ".git", project.location / "copy-1"
+    copy = GarbageCollector(Repository(common), WorkspaceLayout(root), StateFolder(common / "plait"), dict)
+    plan = plan_gc(copy.collect_facts(), GcOptions())
+    assert [item.item for item in plan.removals if isinstance(item.item, WorktreeItem)] == []
+    kept = {item.why for item in plan.kept if isinstance(item.item, WorktreeItem)}
+    assert kept == {f"it belongs to the repository in {project.common}, of which this is a copy"}
+    list(copy.clean(plan.removals, GcOptions()))
+    assert project.list_worktrees() == before
+    assert project.git("status", "--porcelain", at=project.workspace("beef", "a")) == "?? new.txt"
+
+
+def test_worktrees_of_a_repository_that_was_moved_are_its_own(project: GcProject) -> None:
+    project.batch("beef", "a")
+    path = project.workspace("beef", "a")
+    project.top = project.top.rename(project.top.with_name("moved"))
+    common = project.top / ".git"
+    moved = GarbageCollector(Repository(common), project.layout, StateFolder(common / "plait"), lambda: project.batches)
+    items = [item.item for item in plan_gc(moved.collect_facts(), GcOptions()).removals]
+    assert [item.path for item in items if isinstance(item, WorktreeItem)] == [str(path)]

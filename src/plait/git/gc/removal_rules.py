@@ -52,7 +52,8 @@ class WorktreeItem:
     """A worktree of plait's. `entry` is the name of its gitdir (empty: none), `exists`: its files do.
 
     `locked` is the reason of its lock, `pids` are the processes running in it, `making`: it is being made. `unsaved`: it may
-    contain work that no ref has. `parent_missing`: the folder around it is missing, too.
+    contain work that no ref has. `parent_missing`: the folder around it is missing, too. `owner` is the git folder of another
+    repository whose worktree it is.
     """
 
     path: str
@@ -68,6 +69,7 @@ class WorktreeItem:
     unsaved: bool = False
     parent_missing: bool = False
     age: float = 0.0
+    owner: str = ""
 
     @property
     def kind(self) -> str:
@@ -241,6 +243,8 @@ def _why_in_use(item: GcItem) -> str:
         return f"it is checked out in {item.checked_out_in}"
     if not isinstance(item, WorktreeItem):
         return ""
+    if item.owner:
+        return f"it belongs to the repository in {item.owner}, of which this is a copy"
     if item.locked is not None:
         return f"it is locked{f': {item.locked}' if item.locked else ''}"
     if item.pids:
