@@ -12,10 +12,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
+
+from plait.config.loading import merge_layers
 from plait.git.gc.collector import GarbageCollector
 from plait.git.gc.removal_rules import GcOptions, KeptItem, Removal, WorktreeItem, plan_gc
 from plait.git.interfaces import WorkspaceSetup
-from plait.git.worktrees.worktree import Repository, WorkspaceLayout
+from plait.git.location import RepoLocation
+from plait.git.worktrees.worktree import PIN_FILE, Repository, WorkspaceLayout, find_worktrees_folder
 from plait.system.state_paths import StateFolder
 
 if TYPE_CHECKING:
@@ -265,3 +269,19 @@ def test_worktrees_of_a_repository_that_was_moved_are_its_own(project: GcProject
     moved = GarbageCollector(Repository(common), project.layout, StateFolder(common / "plait"), lambda: project.batches)
     items = [item.item for item in plan_gc(moved.collect_facts(), GcOptions()).removals]
     assert [item.path for item in items if isinstance(item, WorktreeItem)] == [str(path)]
+
+
+@pytest.mark.parametrize(("way", "is_used"), [("moved", True), ("copied", False)])
+def test_an_earlier_place_of_worktrees_is_used_unless_it_is_another_repositorys(
+    project: GcProject, way: str, *, is_used: bool
+) -> None:
+    project.workspace("beef", "a")
+    (project.common / "plait").mkdir(exist_ok=True)
+    (project.common / "plait" / PIN_FILE).write_bytes(os.fsencode(project.root))
+    top = project.top.with_name(way)
+    if way == "moved":
+        project.top.rename(top)
+    else:
+        shutil.copytree(project.top, top)
+    place = RepoLocation(top, top / ".git" / "plait", repository=True)
+    assert (find_worktrees_folder(place, merge_layers(())) == project.root) is is_used

@@ -34,7 +34,7 @@ from plait.git.worktrees.metadata import (
     read_small_file,
     read_worktree_path,
 )
-from plait.git.worktrees.worktree import SIDE_MARK, Repository, WorkspaceLayout, list_children
+from plait.git.worktrees.worktree import SIDE_MARK, Repository, WorkspaceLayout, find_other_owner, list_children
 from plait.system.disk import tree_size
 from plait.system.flock import is_folder_locked
 from plait.system.state_paths import StateFolder
@@ -135,18 +135,8 @@ def _inspect_worktree(context: InventoryContext, folder: Path, gitdir: Path | No
         unsaved=use in {WorktreeUse.TASK, WorktreeUse.POOL} and _is_unsaved(context.repository, folder, gitdir),
         parent_missing=not exists and not folder.parent.parent.is_dir(),
         age=seconds_since_change(folder) if exists else seconds_since_change(gitdir or folder),
-        owner=_find_other_owner(context.repository, folder),
+        owner=find_other_owner(context.repository.common, folder),
     )
-
-
-def _find_other_owner(repository: Repository, folder: Path) -> str:
-    """The git folder of the repository that was copied, if it still has this worktree; the copy names it, too."""
-    linked = read_gitdir_link(folder)
-    recorded = read_worktree_path(linked) if linked is not None else None
-    if linked is None or recorded is None or os.path.realpath(recorded) != os.path.realpath(folder):
-        return ""
-    is_own = os.path.realpath(linked.parent) == os.path.realpath(repository.common / "worktrees")
-    return "" if is_own else str(linked.parent.parent)
 
 
 def _find_lease(context: InventoryContext, folder: Path, gitdir: Path | None) -> tuple[WorktreeUse, str, str]:

@@ -118,7 +118,8 @@ PIN_FILE = "worktrees"  # in the state folder: where they were last
 def find_worktrees_folder(location: RepoLocation, config: Config) -> Path:
     """The folder of this repository's worktrees, named by the repository and a hash of its path.
 
-    While batches still have worktrees in an earlier place, that is used, whatever the settings say now.
+    While batches still have worktrees in an earlier place, that is used, whatever the settings say now; unless they belong to
+    the repository that this one was copied from.
     """
     common = location.git_dir.resolve()
     name = common.parent.name if common.name == ".git" else common.name.removesuffix(".git")
@@ -126,7 +127,10 @@ def find_worktrees_folder(location: RepoLocation, config: Config) -> Path:
     configured = _find_location(common, config) / f"{name or 'repository'}-{digest}"
     with suppress(OSError):
         pinned = Path(os.fsdecode((location.state / PIN_FILE).read_bytes()))
-        if pinned != configured and WorkspaceLayout(pinned).list_batches():
+        batches = WorkspaceLayout(pinned).list_batches() if pinned != configured else []
+        if batches and not any(
+            find_other_owner(common, folder) for batch in batches for folder in list_children(batch)
+        ):
             return pinned
     return configured
 
@@ -274,6 +278,15 @@ def find_worktree(repository: Repository, folder: Path, *, repair: bool = True) 
     if repair:
         _repair(gitdir, folder)
     return Worktree(folder, gitdir)
+
+
+def find_other_owner(common: Path, folder: Path) -> str:
+    """The git folder of the repository that was copied, if it still has this worktree; the copy names it, too."""
+    linked = read_gitdir_link(folder)
+    if linked is None or not _is_same_folder(read_worktree_path(linked), folder):
+        return ""
+    is_own = os.path.realpath(linked.parent) == os.path.realpath(common / "worktrees")
+    return "" if is_own else str(linked.parent.parent)
 
 
 def _is_same_folder(recorded: Path | None, folder: Path) -> bool:
