@@ -226,8 +226,11 @@ def _show_project(project: str) -> None:
 def fork_spare() -> Order | None:
     """In the new process: the order to become an engine, as soon as it is given. In this process: None."""
     inner, outer = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    project = os.environ.get(PROJECT_VARIABLE, _NO_PROJECT)
+    _show_project(_NO_PROJECT)  # the new process belongs to the project only if it becomes an engine
     pid = os.fork()
     if pid:
+        _show_project(project)
         inner.close()
         spares = [pid]
 
