@@ -103,7 +103,7 @@ PROMISES: dict[str, dict[str, str]] = {
         "`verify`, `gate`, `score`, `agent_command`: commands": "test_the_documented_settings_need_trust",
         "`programs`, `args`: a command and its arguments": "test_the_documented_settings_need_trust",
         "`permissions`: overrides what you allow agents to do": "test_permissions_of_agents_need_trust",
-        "`readable`, `writable`, `variables`, `hosts`, `include_checks`": "test_the_documented_settings_need_trust",
+        "`readable`, `writable`, `variables`, `hosts`, `image`, `include_checks`": "test_the_documented_settings_need_trust",
         "`checks`, `key`, a remote `base_url`": "test_settings_that_send_secrets_or_run_commands_need_trust",
         "`setup`, `[merge]` `regenerate`: commands": "test_the_documented_settings_need_trust",
         "`hooks = true`: the repository's hooks are commands":

@@ -27,6 +27,7 @@ from plait.core.settings import (
     OnConflict,
     Order,
     Publish,
+    SandboxMode,
     Settings,
     WriteBack,
 )
@@ -109,6 +110,7 @@ class BatchSettings:
     fallback: list[str]
     write_back: WriteBack
     publish: Publish
+    sandbox: SandboxMode
 
 
 @api_model

@@ -127,7 +127,7 @@ def _refresh_inputs(
     return msgspec.structs.replace(
         inputs,
         tasks=tuple(replace(task, model=model) if model and task.id in chosen else task for task in inputs.tasks),
-        agents=(*resolve_agent_sandboxes(build_agent_specs(config)), *referees),
+        agents=(*resolve_agent_sandboxes(build_agent_specs(config), config), *referees),
         options=RepoOptions.from_config(config) if isolated else inputs.options,
         template=load_prompt_template(location, config),
         sandbox=build_sandbox_options(config),
@@ -136,7 +136,7 @@ def _refresh_inputs(
 
 
 def _make_change(batch: BatchState, config: Config, fields: tuple[str, ...]) -> ChangeSettings | None:
-    settings = resolve_settings(config.batch_settings(tasks=len(batch.tasks), cores=1))
+    settings = resolve_settings(config.batch_settings(tasks=len(batch.tasks), cores=1), config)
     if batch.settings.isolation is Isolation.IN_PLACE:
         settings = replace(settings, gate=None)
     names = (name for name in fields if name in Settings.__match_args__)

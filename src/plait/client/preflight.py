@@ -116,8 +116,9 @@ class Preflight:
             mode,
             table.readable,
             table.writable,
-            hosts=list_hosts(options, (), {}, AgentSpec("")) if mode is SandboxMode.STRICT else (),
+            hosts=list_hosts(options, (), {}, AgentSpec("")) if mode is not SandboxMode.WORKTREE else (),
             limits=SandboxLimits(options.memory, options.processes, options.disk),
+            image=options.image,
         )
 
     @property

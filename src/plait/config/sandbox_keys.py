@@ -69,6 +69,13 @@ class SandboxConfig(ConfigTable, name="sandbox", about="What a sandboxed attempt
         json_name="sandboxDisk",
         user_only=True,
     )
+    image = Key(
+        value_types.optional_text("an image's name"),
+        None,
+        "image of a container sandbox, with git, the agent and what its checks need",
+        json_name="sandboxImage",
+        runs_code=bool,
+    )
     include_checks = Key(
         value_types.boolean(),
         default=True,

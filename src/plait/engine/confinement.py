@@ -55,6 +55,7 @@ REGISTRY_HOSTS = (
     *("repo.maven.apache.org", "repo1.maven.org", "plugins.gradle.org", "repo.packagist.org", "packagist.org"),
     *("hex.pm", "repo.hex.pm", "api.nuget.org"),
 )
+_FILTERED_MODES = frozenset({SandboxMode.STRICT, SandboxMode.CONTAINER})
 # Keys of forges are no keys of models: an unknown command doesn't get them.
 _FORGE_VARIABLES = frozenset({"GH_TOKEN", "GITHUB_TOKEN"})
 
@@ -82,7 +83,7 @@ def build_sandbox_spec(
     """None: it is not confined. `environment` is the user's."""
     mode, options = choose_mode(inputs, decision, task, batch_mode), inputs.sandbox
     if mode is SandboxMode.AUTO:  # a setting that was changed for an open batch
-        mode = resolve_mode(mode).mode
+        mode = resolve_mode(mode, options.image).mode
     if mode is SandboxMode.OFF or (decision.attempt.step is Step.VERIFY and not options.include_checks):
         return None
     infos = [] if decision.command is not None else _find_infos(inputs, decision)
@@ -95,9 +96,10 @@ def build_sandbox_spec(
         programs=_list_named_files(inputs.find_agent(decision.agent)) if decision.command is None else (),
         confine_setup=options.include_checks,
         hosts=list_hosts(options, infos, environment, inputs.find_agent(decision.agent))
-        if mode is SandboxMode.STRICT
+        if mode in _FILTERED_MODES
         else (),
         limits=SandboxLimits(options.memory, options.processes, options.disk),
+        image=options.image,
     )
 
 
@@ -148,7 +150,7 @@ def confine_environment(
         for name, value in environment.items()
         if name in kept or (name not in _SESSION_VARIABLES and not is_secret(name, value))
     }
-    if spec is None or spec.mode is not SandboxMode.STRICT:
+    if spec is None or spec.mode not in _FILTERED_MODES:
         return rest | _SANDBOX_VARIABLES
     from plait.runtime.sandbox.network import build_environment  # only where the network is filtered
 

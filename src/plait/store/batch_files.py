@@ -84,6 +84,7 @@ class SandboxOptions:
     memory: int = 0
     processes: int = 0
     disk: int = 0
+    image: str = ""
 
 
 class BatchInputs(msgspec.Struct, frozen=True, dict=True, rename={"options": "gear"}):

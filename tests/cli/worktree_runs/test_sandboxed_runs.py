@@ -40,6 +40,8 @@ def test_everything_that_runs_what_an_agent_wrote_is_confined(secretive: TempPro
     assert secretive.read_merged_files()["out.txt"] == "agent=confined"
     assert "setup=confined" in secretive.plait("logs", "--raw").out
     assert secretive.batch().settings.sandbox == "worktree"
+    assert json.loads(secretive.plait("status", "--json").out)["batches"][0]["settings"]["sandbox"] == "worktree"
+    assert "sandbox worktree" in secretive.plait("status", secretive.batch().id).out
     assert secretive.snapshot_user_files() == before
     secretive.wait_for_exit()
     assert not list((secretive.top / ".git").rglob("sandbox"))

@@ -5,10 +5,13 @@ from __future__ import annotations
 import pytest
 
 from plait.config.sandbox_keys import pick_stronger
+from plait.core.errors import WorldError
 from plait.core.settings import SandboxMode
 from plait.runtime.sandbox.bubblewrap import build_bubblewrap_command
+from plait.runtime.sandbox.container import build_container_arguments
 from plait.runtime.sandbox.layout import Access, Mount, SandboxLayout, is_inside
 from plait.runtime.sandbox.seatbelt import build_profile
+from plait.runtime.sandbox.spec import SandboxLimits
 
 OFF, AUTO, WORKTREE, STRICT, CONTAINER = SandboxMode
 
@@ -86,3 +89,34 @@ def test_a_repository_or_task_can_only_ask_for_a_stronger_sandbox(
     own: SandboxMode, other: SandboxMode, picked: SandboxMode
 ) -> None:
     assert pick_stronger(own, other) is picked
+
+
+def test_a_container_has_the_same_files_no_network_and_no_values_of_variables_in_its_arguments() -> None:
+    mounts = (
+        Mount("/home", Access.HIDDEN),
+        Mount("/home/me/work", Access.WRITE),
+        Mount("/home/me/.gitconfig", Access.READ),
+        Mount("/tmp", Access.WRITE, "/private/tmp"),
+        Mount("/repository/.git", Access.WRITE, "/private/view"),
+    )
+    limits = SandboxLimits(memory=1 << 30, processes=100, disk=1 << 20)
+    layout = SandboxLayout("/home/me/work", mounts, share_network=False, limits=limits)
+    argv = build_container_arguments("podman", layout, "image:1", ["PATH", "API_KEY"], (1000, 1000))
+    text = " ".join(argv)
+    assert text.endswith(
+        "--volume /private/view:/repository/.git --volume /home/me/.gitconfig:/home/me/.gitconfig:ro --volume /home/me/work:/home/me/work"
+        " --workdir /home/me/work image:1"
+    )
+    assert "--network none --userns keep-id --memory 1073741824 --pids-limit 100" in text
+    assert "--env API_KEY" in text
+    assert "PATH" not in text.split()
+    assert "--tmpfs /tmp:size=1048576" in text
+    assert "--cap-drop all --security-opt no-new-privileges --read-only" in text
+    docker = build_container_arguments("docker", layout, "image:1", (), (1000, 100))
+    assert "--user 1000:100" in " ".join(docker)
+
+
+def test_a_path_with_a_colon_is_refused_in_a_container() -> None:
+    layout = SandboxLayout("/a:b", (Mount("/a:b", Access.WRITE),))
+    with pytest.raises(WorldError, match="colon"):
+        build_container_arguments("podman", layout, "image", (), (0, 0))

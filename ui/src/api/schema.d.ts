@@ -996,6 +996,7 @@ export interface components {
             repairs: number;
             /** Retries */
             retries: number;
+            sandbox: components["schemas"]["SandboxMode"];
             /** Stoponfailure */
             stopOnFailure: boolean;
             taskBudget: components["schemas"]["BudgetLimits"] | null;
@@ -1587,6 +1588,11 @@ export interface components {
              * @description hosts that a strict sandbox reaches besides the agent's provider and package registries: example.org, *.example.org, 127.0.0.1:8080
              */
             sandboxHosts: string[];
+            /**
+             * Sandboximage
+             * @description image of a container sandbox, with git, the agent and what its checks need
+             */
+            sandboxImage: string | null;
             /**
              * Sandboxmemory
              * @description memory of a strict attempt: of all its processes where control groups can be made, else of each
@@ -2875,6 +2881,11 @@ export interface components {
              * @description hosts that a strict sandbox reaches besides the agent's provider and package registries: example.org, *.example.org, 127.0.0.1:8080
              */
             sandboxHosts: string[];
+            /**
+             * Sandboximage
+             * @description image of a container sandbox, with git, the agent and what its checks need
+             */
+            sandboxImage: string | null;
             /**
              * Sandboxmemory
              * @description memory of a strict attempt: of all its processes where control groups can be made, else of each

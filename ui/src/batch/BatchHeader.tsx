@@ -24,6 +24,9 @@ export function BatchHeader({ batchId }: { batchId: string }) {
         <h1 className={styles.name}>Batch {shortId(batchId)}</h1>
         {batch && <BatchStatusBadge status={batch.status} />}
         {batch && <span className={styles.muted}>{batch.mode}</span>}
+        {batch && batch.settings.sandbox !== "off" && (
+          <span className={styles.muted}>sandbox {batch.settings.sandbox}</span>
+        )}
         <span className={styles.controls}>{batch && <BatchControls batch={batch} />}</span>
       </div>
       {error !== null && <ErrorState error={error} onRetry={retry} />}

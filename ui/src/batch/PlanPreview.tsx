@@ -36,6 +36,7 @@ function summarize(plan: Plan): string[] {
     pluralize(plan.waves.length, "wave"),
     plan.eta === null ? "no time estimate yet" : `about ${formatDuration(plan.eta)} (${plan.etaBasis})`,
     costText === "" ? "" : `about ${costText}`,
+    plan.sandbox === "off" ? "" : `sandbox ${plan.sandbox}`,
   ].filter(Boolean);
 }
 

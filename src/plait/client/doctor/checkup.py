@@ -36,7 +36,7 @@ from plait.config.loading import load_config
 from plait.core.capacity import DEFAULT_LIMITS, MachineReadings, describe_shortage
 from plait.core.errors import ConfigError
 from plait.core.plan import Severity
-from plait.core.settings import MachineLimits
+from plait.core.settings import MachineLimits, SandboxMode
 from plait.engine.daemon import LOG_FILE, find_engine
 from plait.forges.forge import ForgeError, find_forge
 from plait.forges.remote import find_remote, resolve_address
@@ -82,7 +82,7 @@ def run_checks(where: Path) -> list[DoctorCheck]:
         check_disk(readings),
         check_memory(readings),
         *check_capacity(readings, str(location.top), config.machine_limits if config is not None else DEFAULT_LIMITS),
-        *check_sandboxes(),
+        *check_sandboxes(config.sandbox.image or "" if config is not None else ""),
         check_agents(programs, os.environ, Path.home(), keychain=sys.platform == "darwin"),
         *settings,
         state_checks.check_state_folder(location.state),
@@ -199,9 +199,9 @@ def check_capacity(readings: MachineReadings, where: str, limits: MachineLimits)
     return [warning("room", f"waiting: {shortage}", hint)] if shortage else []
 
 
-def check_sandboxes() -> list[DoctorCheck]:
+def check_sandboxes(image: str) -> list[DoctorCheck]:
     """Each is tried. None is needed, unless a setting asks for it: then the plan is refused."""
-    support = list_support()
+    support = [each for each in list_support(image) if image or each.mode is not SandboxMode.CONTAINER]
     working = [f"{each.mode} ({each.text})" for each in support if each.works]
     checks = [ok("sandbox", ", ".join(working))] if working else []
     return checks + [

@@ -28,10 +28,11 @@ def resolve_sandbox(preview: PlanPreview) -> PlanPreview:
 
     try:
         check_hosts(preview.loaded.config)
-        resolved = resolve_mode(wanted)
-        tasks = tuple(_resolve_task(task) for task in tasks)
+        image = preview.loaded.config.sandbox.image or ""
+        resolved = resolve_mode(wanted, image)
+        tasks = tuple(_resolve_task(task, image) for task in tasks)
         for mode in modes:
-            resolve_mode(mode)
+            resolve_mode(mode, image)
     except UserError as error:
         problem = Problem(Severity.ERROR, error.message, hint=error.hint)
         planned = replace(preview.planned, plan=None, problems=(*preview.planned.problems, problem))
@@ -59,22 +60,25 @@ def check_hosts(config: Config) -> None:
             raise UserError(f"{origin}: sandbox.hosts: {error}") from error
 
 
-def resolve_settings(settings: Settings) -> Settings:
+def resolve_settings(settings: Settings, config: Config) -> Settings:
     """With the sandbox that they come down to here. Raises UserError."""
     if settings.sandbox is SandboxMode.OFF:
         return settings
     from plait.runtime.sandbox.detection import resolve_mode  # only where there are sandboxes
 
-    return replace(settings, sandbox=resolve_mode(settings.sandbox).mode)
+    return replace(settings, sandbox=resolve_mode(settings.sandbox, config.sandbox.image or "").mode)
 
 
-def resolve_agent_sandboxes(agents: Sequence[AgentSpec]) -> tuple[AgentSpec, ...]:
+def resolve_agent_sandboxes(agents: Sequence[AgentSpec], config: Config) -> tuple[AgentSpec, ...]:
     """Raises UserError."""
     if not any(spec.sandbox for spec in agents):
         return tuple(agents)
     from plait.runtime.sandbox.detection import resolve_mode  # only where there are sandboxes
 
-    return tuple(replace(spec, sandbox=resolve_mode(spec.sandbox).mode) if spec.sandbox else spec for spec in agents)
+    return tuple(
+        replace(spec, sandbox=resolve_mode(spec.sandbox, config.sandbox.image or "").mode) if spec.sandbox else spec
+        for spec in agents
+    )
 
 
 def build_sandbox_options(config: Config) -> SandboxOptions:
@@ -88,12 +92,13 @@ def build_sandbox_options(config: Config) -> SandboxOptions:
         table.memory,
         table.processes,
         table.disk,
+        table.image or "",
     )
 
 
-def _resolve_task(task: Task) -> Task:
+def _resolve_task(task: Task, image: str) -> Task:
     if not task.sandbox:
         return task
     from plait.runtime.sandbox.detection import resolve_mode
 
-    return replace(task, sandbox=resolve_mode(SandboxMode(task.sandbox)).mode.value)
+    return replace(task, sandbox=resolve_mode(SandboxMode(task.sandbox), image).mode.value)

@@ -136,7 +136,7 @@ def build_submission(
     return Submission(
         plan,
         preview.settings,
-        resolve_agent_sandboxes(agents),
+        resolve_agent_sandboxes(agents, config),
         sources,
         base,
         options,

@@ -31,10 +31,27 @@ class SandboxSupport:
     hint: str = ""
 
 
-def list_support() -> list[SandboxSupport]:
-    """The modes that confine something, the weakest first."""
+def list_support(image: str = "") -> list[SandboxSupport]:
+    """The modes that confine something, the weakest first; `image` is that of containers."""
     worktree = probe_worktree()
-    return [worktree, probe_strict(worktree)]
+    return [worktree, probe_strict(worktree), probe_container(image)]
+
+
+@cache
+def probe_container(image: str) -> SandboxSupport:
+    from plait.runtime.sandbox.container import find_container_program
+
+    mode, program = SandboxMode.CONTAINER, find_container_program()
+    if program is None:
+        hint = "Install podman: apt-get install podman."
+        return SandboxSupport(mode, works=False, text="neither podman nor docker is installed", hint=hint)
+    if not image:
+        hint = "Set sandbox.image to an image with git, the agent and what checks need."
+        return SandboxSupport(mode, works=False, text=f"{program} is installed, but no image is set", hint=hint)
+    problem = _try_command((program, "run", "--rm", "--network", "none", "--cap-drop", "all", image, "true"))
+    if problem:
+        return SandboxSupport(mode, works=False, text=f"{program} can't run {image}: {problem}")
+    return SandboxSupport(mode, works=True, text=f"{program}, {image}")
 
 
 def probe_strict(worktree: SandboxSupport) -> SandboxSupport:
@@ -104,11 +121,11 @@ class ResolvedMode:
     note: str = ""
 
 
-def resolve_mode(wanted: SandboxMode) -> ResolvedMode:
+def resolve_mode(wanted: SandboxMode, image: str = "") -> ResolvedMode:
     """Raises UserError if a mode was asked for that doesn't work here."""
     if wanted is SandboxMode.OFF:
         return ResolvedMode(wanted)
-    support = {each.mode: each for each in list_support()}
+    support = {each.mode: each for each in list_support(image)}
     if wanted is SandboxMode.AUTO:
         working = [each for each in support.values() if each.works]
         why = "; ".join(each.text for each in support.values() if not each.works)

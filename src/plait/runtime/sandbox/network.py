@@ -46,33 +46,33 @@ def main(argv: Sequence[str]) -> int:
         text = info.read()
     if text:  # else it said why
         try:
-            listeners = _listen_inside(json.loads(text)["child-pid"], ports)
+            listeners = listen_inside(json.loads(text)["child-pid"], ports)
         except OSError as error:
-            _write_line(f"can't open the sandbox's network: {error}")
+            write_line(f"can't open the sandbox's network: {error}")
             os.kill(process, signal.SIGKILL)
             os.waitpid(process, 0)
             return 1
         os.write(block_write, b"1")
         pidfd = os.pidfd_open(process)
         if pidfd not in select.select((pidfd, *(listener.fileno() for listener in listeners)), (), ())[0]:
-            _serve(pidfd, hosts, listeners[0], dict(zip(ports[1:], listeners[1:], strict=True)))
+            serve_proxy(pidfd, hosts, listeners[0], dict(zip(ports[1:], listeners[1:], strict=True)))
     code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
     return code if code >= 0 else 128 - code
 
 
 def build_network_command(hosts: Sequence[str]) -> tuple[str, ...]:
     """The words that go before a command of bwrap, for rules of `hosts.py`."""
-    return (sys.executable, "-I", __file__, ",".join(map(str, _pick_ports(hosts))), ",".join(hosts))
+    return (sys.executable, "-I", __file__, ",".join(map(str, pick_ports(hosts))), ",".join(hosts))
 
 
 def build_environment(hosts: Sequence[str]) -> dict[str, str]:
     """The variables by which programs find the proxy. Ports of this machine need none."""
-    url = f"http://127.0.0.1:{_pick_ports(hosts)[0]}"
+    url = f"http://127.0.0.1:{pick_ports(hosts)[0]}"
     values = {"HTTP_PROXY": url, "HTTPS_PROXY": url, "ALL_PROXY": url, "NO_PROXY": "localhost,127.0.0.1,::1"}
     return {**values, **{name.lower(): value for name, value in values.items()}, "NODE_USE_ENV_PROXY": "1"}
 
 
-def _pick_ports(hosts: Sequence[str]) -> list[int]:
+def pick_ports(hosts: Sequence[str]) -> list[int]:
     """The proxy's own port, which no other needs, and the listed ports of this machine."""
     from plait.runtime.sandbox.hosts import parse_host_rule
 
@@ -81,7 +81,7 @@ def _pick_ports(hosts: Sequence[str]) -> list[int]:
     return [next(port for port in range(_FIRST_PORT, 65536) if port not in local), *local]
 
 
-def _listen_inside(pid: int, ports: Sequence[int]) -> list[socket.socket]:
+def listen_inside(pid: int, ports: Sequence[int]) -> list[socket.socket]:
     """Sockets that listen in the network namespace of a process. Another process enters it and sends them."""
     here, there = socket.socketpair()
     child = os.fork()
@@ -112,8 +112,9 @@ def _enter_network(pid: int) -> None:
     libc = ctypes.CDLL(None, use_errno=True)
     network = os.open(f"/proc/{pid}/ns/net", os.O_RDONLY | os.O_CLOEXEC)
     owner = fcntl.ioctl(network, _NS_GET_USERNS)
+    is_own = os.fstat(owner).st_ino == os.stat("/proc/self/ns/user").st_ino  # noqa: PTH116 - pathlib is slow to import
     for fd, kind in ((owner, _CLONE_NEWUSER), (network, _CLONE_NEWNET)):
-        if libc.setns(fd, kind):
+        if not (is_own and kind == _CLONE_NEWUSER) and libc.setns(fd, kind):
             number = ctypes.get_errno()
             raise OSError(number, os.strerror(number))
 
@@ -126,7 +127,7 @@ def _listen(port: int) -> socket.socket:
         return socket.create_server(("0.0.0.0", port), backlog=_BACKLOG)  # noqa: S104 - in the sandbox
 
 
-def _serve(
+def serve_proxy(
     pidfd: int,
     hosts: Sequence[str],
     listener: socket.socket,
@@ -142,7 +143,7 @@ def _serve(
         ended = asyncio.Event()
         asyncio.get_running_loop().add_reader(pidfd, ended.set)
         proxy = FilteringProxy(
-            [parse_host_rule(host) for host in hosts if host], lambda host: _write_line(f"blocked: {host}")
+            [parse_host_rule(host) for host in hosts if host], lambda host: write_line(f"blocked: {host}")
         )
         async with proxy.serve(listener, forwards):
             await ended.wait()
@@ -151,7 +152,7 @@ def _serve(
     asyncio.run(serve())
 
 
-def _write_line(text: str) -> None:
+def write_line(text: str) -> None:
     os.write(sys.stderr.fileno(), f"plait: {text}\n".encode())
 
 

@@ -102,14 +102,15 @@ def prepare_layout(spec: AttemptSpec, sandbox: SandboxSpec, places: SandboxPlace
     if home:
         mounts.append(Mount(home, Access.WRITE, str(places.private / "home")))
     concealed = [*hidden, "/tmp", "/var/tmp", *([home] if home else [])]  # noqa: S108
-    mounts += _list_programs(spec.env, concealed, home)
-    mounts += [mount for name in sandbox.programs for mount in _list_program(name, spec.env, concealed)]
+    if sandbox.mode is not SandboxMode.CONTAINER:  # whose programs are the image's
+        mounts += _list_programs(spec.env, concealed, home)
+        mounts += [mount for name in sandbox.programs for mount in _list_program(name, spec.env, concealed)]
     mounts += _list_agent_mounts(spec, sandbox, places, home)
     mounts += _list_named(spec, sandbox, home)
     mounts += [Mount(path, Access.WRITE) for path in (spec.workspace, *spec.checkouts)]
     mounts += _list_git_mounts(spec, places)
     mounts += _list_attempt_files(spec, places)
-    is_strict = sandbox.mode is SandboxMode.STRICT
+    is_strict = sandbox.mode in {SandboxMode.STRICT, SandboxMode.CONTAINER}
     limits = sandbox.limits if is_strict else SandboxLimits()
     return SandboxLayout(spec.workspace, tuple(mounts), share_network=not is_strict, limits=limits)
 

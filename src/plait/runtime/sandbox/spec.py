@@ -19,7 +19,8 @@ class SandboxLimits:
 @dataclass(frozen=True, slots=True)
 class SandboxSpec:
     """`readable` and `writable` are the settings' paths. `folders` and `copied_files` are the agent's own, below the home
-    folder. `hosts` and `limits` are for strict: the hosts that can be reached. `programs` are the files that its command names. `confine_setup`: the workspace's setup command runs in the sandbox, too.
+    folder. `hosts` that can be reached and `limits` are for strict and for
+    containers, which are made of `image`. `programs` are the files that its command names. `confine_setup`: the workspace's setup command runs in the sandbox, too.
     """
 
     mode: SandboxMode
@@ -31,3 +32,4 @@ class SandboxSpec:
     confine_setup: bool = True
     hosts: tuple[str, ...] = ()
     limits: SandboxLimits = SandboxLimits()
+    image: str = ""

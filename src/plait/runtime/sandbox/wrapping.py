@@ -14,8 +14,11 @@ from plait.git.worktrees.metadata import read_gitdir_link
 from plait.git.worktrees.sandbox_view import GitView, build_view
 from plait.runtime.executor import AttemptSpec
 from plait.runtime.sandbox import bubblewrap, seatbelt
+from plait.runtime.sandbox.layout import SandboxLayout
 from plait.runtime.sandbox.limits import build_limit_command
 from plait.runtime.sandbox.preparation import SandboxPlaces, prepare_layout
+from plait.runtime.sandbox.spec import SandboxSpec
+from plait.system.process_identity import TAG_VARIABLE
 
 
 def build_sandbox_command(
@@ -35,6 +38,8 @@ def build_sandbox_command(
         layout = prepare_layout(spec, sandbox, places)
     except OSError as error:
         raise WorldError(f"can't prepare the sandbox of {spec.attempt}: {error}") from error
+    if sandbox.mode is SandboxMode.CONTAINER:
+        return _build_container_command(spec, sandbox, layout)
     if sys.platform == "darwin":
         return seatbelt.build_seatbelt_command(layout)
     program = shutil.which(bubblewrap.PROGRAM)
@@ -51,6 +56,25 @@ def build_sandbox_command(
     name = f"{os.getpid()}-{os.urandom(6).hex()}"
     limit = build_limit_command(name, layout.limits, places.private)
     return (*limit, *dies_with_parent, *build_network_command(sandbox.hosts), *command)
+
+
+def _build_container_command(spec: AttemptSpec, sandbox: SandboxSpec, layout: SandboxLayout) -> tuple[str, ...]:
+    from plait.runtime.sandbox import container  # only where there are containers
+    from plait.runtime.sandbox.network import pick_ports
+
+    program = container.find_container_program()
+    if program is None or not sandbox.image:
+        raise WorldError("a container needs podman or docker, and sandbox.image")
+    if sys.executable in spec.argv[:1]:
+        raise WorldError("this agent is part of plait, which the image doesn't have: use the sandbox strict for it")
+    arguments = container.build_container_arguments(
+        program,
+        layout,
+        sandbox.image,
+        [TAG_VARIABLE, *spec.env],
+        (os.geteuid(), os.getegid()),
+    )
+    return container.build_container_command(program, arguments, pick_ports(sandbox.hosts), sandbox.hosts)
 
 
 def _build_git_view(workspace: Path, common: Path, checkouts: Sequence[str]) -> GitView | None:
