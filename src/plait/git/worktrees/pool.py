@@ -250,21 +250,24 @@ def start_branch(saved_refs: SavedRefs, worktree: Worktree, branch: str, commit:
     if before != commit:
         if before is not None:
             saved_refs.keep_unreachable(before, moving_ref=name)
-        _update_ref(repository, name, commit, before or repository.git.read_dead_ref(name) or "0" * len(commit))
+        _update_ref(repository, name, commit, before or "0" * len(commit))
     repository.git_at(worktree.gitdir, worktree.folder).run("symbolic-ref", "-m", "plait: begun", "HEAD", name)
 
 
 def _update_ref(repository: Repository, name: str, commit: str, before: str) -> None:
-    """Update the ref; a lock that outlasts git's retries was left by a killed git, since only plait writes this branch."""
-    args = ("update-ref", "-m", "plait: begun", name, commit, before)
+    """Update the ref, also one whose commit is gone. A lock that outlasts git's retries was left by a killed git, since only
+    plait writes this branch.
+    """
+    args = ("update-ref", "-m", "plait: begun", name, commit)
     try:
-        repository.git.run(*args)
+        repository.git.run(*args, before)
     except GitError:
         if repository.git.resolve_commit(name) == commit:  # another process did the same
             return
-        if not remove_stale_lock(repository.common, name, LOCK_WAIT_SECONDS / 2):
+        gone = repository.git.read_dead_ref(name)
+        if not remove_stale_lock(repository.common, name, LOCK_WAIT_SECONDS / 2) and not gone:
             raise
-        repository.git.run(*args)
+        repository.git.run(*args, gone or before)
 
 
 def ensure_not_checked_out(repository: Repository, root: Path, branch: str) -> None:
