@@ -20,7 +20,7 @@ _SCRIPT = "echo $$ >new.txt; git add new.txt; git -c user.name=a -c user.email=a
 def rows(quick: bool) -> list[Row]:  # noqa: FBT001 - the one thing that every benchmark is asked
     with TemporaryDirectory() as folder, local_executor_setup(Path(folder)) as harness:
         base, names = harness.commit_file("file.txt", "text\n"), count()
-        modes: list[SandboxSpec | None] = [None, SandboxSpec(SandboxMode.WORKTREE)]
+        modes = [None, SandboxSpec(SandboxMode.WORKTREE), SandboxSpec(SandboxMode.STRICT)]
 
         def measure(script: str) -> tuple[float, ...]:
             works = [_make_attempt(harness, script, base, names, mode) for mode in modes]
@@ -29,7 +29,11 @@ def rows(quick: bool) -> list[Row]:  # noqa: FBT001 - the one thing that every b
             return tuple(interleaved(7 if quick else 25, *works))
 
         found = [("an attempt that does nothing", measure("true")), ("an attempt that commits", measure(_SCRIPT))]
-    rows = [Row(f"{name}: worktree", sandboxed * 1000, "ms", plain * 1000) for name, (plain, sandboxed) in found]
+    rows = [
+        Row(f"{name}: {mode}", sandboxed * 1000, "ms", plain * 1000)
+        for name, (plain, *others) in found
+        for mode, sandboxed in zip(("worktree", "strict"), others, strict=True)
+    ]
     extra = [Row(f"{row.name}, longer by", row.value - (row.floor or 0), "ms", wish="at most 30 ms") for row in rows]
     return [*rows, *extra]
 

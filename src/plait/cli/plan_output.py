@@ -14,7 +14,7 @@ from plait.core.errors import UserError
 from plait.core.graph import find_critical_path, find_file_conflicts, group_waves, list_edges
 from plait.core.phases import is_held_by_phase
 from plait.core.plan import Plan
-from plait.core.settings import Settings
+from plait.core.settings import SandboxMode, Settings
 from plait.core.task import Need, NeedKind, Phase, Task
 from plait.core.text import join_names, shorten
 from plait.sources.planning import PlanResult
@@ -86,6 +86,8 @@ def make_plan_page(preview: PlanPreview, plan: Plan, width: int) -> output.Page:
                 page.add_line((f"  {'':{column}}  {why}", "dim"))
     _add_shared_files(page, plan)
     _add_longest_path(page, preview, plan)
+    if preview.settings.sandbox is not SandboxMode.OFF:
+        page.add_line(("sandbox", "bold"), f"       {preview.settings.sandbox}")
     if preview.planned.problems:
         page.add_line()
         page.add_problems(preview.planned.problems)

@@ -67,6 +67,11 @@ def test_without_bubblewrap_nothing_starts_and_auto_says_so(secretive: TempProje
     assert "worktree doesn't work here: bubblewrap (bwrap) isn't installed" in secretive.plait("doctor", env=env).out
 
 
+def test_the_plan_names_the_strongest_sandbox_that_works(secretive: TempProject) -> None:
+    assert json.loads(secretive.plait("plan", "tasks", "--json", "--sandbox", "auto").out)["sandbox"] == "strict"
+    assert "sandbox       strict" in secretive.plait("plan", "tasks", "--sandbox", "auto").out
+
+
 def test_a_task_asks_for_a_sandbox_and_doctor_tries_it(project: TempProject) -> None:
     (project.folder / "home" / "secret").write_text("secret\n")
     project.task("01-a", REPORT.format("agent", "a.txt"), sandbox="worktree")

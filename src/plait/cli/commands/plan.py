@@ -11,6 +11,7 @@ import typer
 from plait.cli import options as opt, output
 from plait.cli.error_handling import get_error_exit_code, print_traceback
 from plait.core.errors import PlaitError, UserError
+from plait.core.settings import SandboxMode
 
 PLAN_FORMATS = ("text", "json", "mermaid", "dot")
 
@@ -26,7 +27,9 @@ def plan_command(
     resume: Annotated[
         bool, typer.Option("--resume", help="Include tasks that an earlier run started but did not finish.")
     ] = False,
-    flags: Annotated[opt.Flags, opt.SettingOptions("sources.*", "run.max_parallel", "run.phase_gate", "run.agent")],
+    flags: Annotated[
+        opt.Flags, opt.SettingOptions("sources.*", "run.max_parallel", "run.phase_gate", "run.agent", "run.sandbox")
+    ],
     output_format: Annotated[str, typer.Option("--format", metavar="text|mermaid|dot", help="Output format.")] = "text",
     prompt: Annotated[
         str | None,
@@ -53,6 +56,10 @@ def plan_command(
         preview = load_plan_preview(where, source_names or (), plan_options, flags, trust.check_before_reading)
         if prompt is not None:
             return plan_output.print_prompt(preview, prompt, as_json=output_format == "json")
+        if preview.settings.sandbox is not SandboxMode.OFF:
+            from plait.client.planning.sandbox import resolve_sandbox  # most plans have none
+
+            preview = resolve_sandbox(preview)
         plan_output.print_preview(preview, output_format)
     except PlaitError as error:
         if output_format != "json":

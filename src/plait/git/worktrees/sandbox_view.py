@@ -266,7 +266,9 @@ def _join_lines(names: Iterable[str]) -> bytes:
 def _remove_special_files(folder: Path) -> int:
     """Remove links, sockets and the like; the size of the files that are left, in bytes."""
     size = 0
-    for entry in list(os.scandir(folder)):
+    with os.scandir(folder) as found:
+        entries = list(found)
+    for entry in entries:
         if entry.is_dir(follow_symlinks=False):
             size += _remove_special_files(Path(entry.path)) if entry.name != "info" else 0
         elif entry.is_file(follow_symlinks=False):

@@ -1,6 +1,6 @@
 """Runs a sandbox without network, with a filtering proxy as its only way out:
 
-    python -I network.py PORT,PORT,… HOST,HOST,… bwrap --unshare-net …
+    python -I -S network.py PORT,PORT,… HOST,HOST,… bwrap --unshare-net …
 
 The first port is the proxy's; the others are the ports of this machine that are listed. The proxy runs in this process, outside of the sandbox. Its listening socket is made in the sandbox's own network
 namespace, so nothing in the sandbox has to forward anything. bwrap starts its command when the sockets are there; what
@@ -11,7 +11,6 @@ status is that of bwrap, as a shell says it.
 from __future__ import annotations
 
 import fcntl
-import json
 import os
 import select
 import signal
@@ -46,7 +45,7 @@ def main(argv: Sequence[str]) -> int:
         text = info.read()
     if text:  # else it said why
         try:
-            listeners = listen_inside(json.loads(text)["child-pid"], ports)
+            listeners = listen_inside(parse_child_pid(text), ports)
         except OSError as error:
             write_line(f"can't open the sandbox's network: {error}")
             os.kill(process, signal.SIGKILL)
@@ -60,9 +59,15 @@ def main(argv: Sequence[str]) -> int:
     return code if code >= 0 else 128 - code
 
 
+def parse_child_pid(info: str) -> int:
+    """From the object that bwrap writes; importing json would take longer than starting bwrap."""
+    _, _, rest = info.partition('"child-pid"')
+    return int(rest.partition(",")[0].strip(" :}\n"))
+
+
 def build_network_command(hosts: Sequence[str]) -> tuple[str, ...]:
     """The words that go before a command of bwrap, for rules of `hosts.py`."""
-    return (sys.executable, "-I", __file__, ",".join(map(str, pick_ports(hosts))), ",".join(hosts))
+    return (sys.executable, "-I", "-S", __file__, ",".join(map(str, pick_ports(hosts))), ",".join(hosts))
 
 
 def build_environment(hosts: Sequence[str]) -> dict[str, str]:
@@ -135,7 +140,9 @@ def serve_proxy(
 ) -> None:
     """Until the process of this descriptor has ended."""
     import asyncio
+    import site
 
+    site.main()  # this process was started without packages, which is faster
     from plait.runtime.sandbox.hosts import parse_host_rule
     from plait.runtime.sandbox.proxy import FilteringProxy
 

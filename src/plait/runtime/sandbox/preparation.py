@@ -121,8 +121,8 @@ def collect_attempt_files(attempt_folder: Path) -> None:
     Regular files only; an agent may have left anything.
     """
     source, room = AttemptFolder(attempt_folder).sandbox_files, _MAX_COLLECTED_BYTES
-    with suppress(OSError):
-        for entry in sorted(os.scandir(source), key=lambda entry: entry.name):
+    with suppress(OSError), os.scandir(source) as found:
+        for entry in sorted(found, key=lambda entry: entry.name):
             size = entry.stat(follow_symlinks=False).st_size
             target = attempt_folder / entry.name
             if entry.is_file(follow_symlinks=False) and size <= room and not os.path.lexists(target):
@@ -246,8 +246,8 @@ def _list_folder_mounts(folder: AgentFolder, real: Path, private: Path, workspac
                 (real / name).mkdir(parents=True, exist_ok=True, mode=0o700)
         if (real / name).exists():
             yield Mount(str(real / name), Access.WRITE)
-    with suppress(OSError):
-        for entry in os.scandir(real):
+    with suppress(OSError), os.scandir(real) as found:
+        for entry in found:
             if any(name == entry.name or name.startswith(f"{entry.name}/") for name in writable):
                 continue
             if entry.is_dir():
