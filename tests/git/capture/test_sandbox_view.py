@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import shutil
 import subprocess
+import zlib
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from plait.git.worktrees.metadata import LeaseMetadata, write_lease
+from plait.git.worktrees.result_checks import UnfinishedError
 from plait.git.worktrees.sandbox_view import VIEW_FOLDER, build_view, is_safe_path
 from tests.support.task_worktree import ATTEMPT, TaskWorktree
 
@@ -184,6 +189,81 @@ def test_linked_object_folders_import_nothing_of_other_repositories(agent: Viewe
     agent.worktree.git("cat-file", "-e", secret, at=agent.worktree.main, fails=True)
 
 
+def test_no_file_is_written_through_a_link_in_the_view(agent: ViewedWorktree, tmp_path: Path) -> None:
+    profile = tmp_path / "profile"
+    profile.write_text("mine\n")
+    (agent.view / "index").symlink_to(profile)
+    (agent.gitdir / "index").write_text("theirs\n")
+    agent.worktree.write("one.txt", "1\n")
+    assert agent.worktree.capture().files == ("one.txt",)
+    assert profile.read_text() == "mine\n"
+
+
+def test_a_folder_of_the_view_that_is_replaced_by_a_link_leads_to_no_file_outside(
+    agent: ViewedWorktree, tmp_path: Path
+) -> None:
+    """Else another repository's objects would be imported, and its links and `info/alternates` removed."""
+    other, secret = make_other_repository(tmp_path, agent.worktree)
+    objects = other / ".git" / "objects"
+    (objects / "info" / "alternates").write_text("/nowhere\n")
+    (objects / "pack" / "mine").symlink_to("/nowhere")
+    (agent.view / "objects").rename(agent.view / "moved")
+    (agent.view / "objects").symlink_to(objects)
+    agent.worktree.write("one.txt", "1\n")
+    before = list_files(other)
+    assert agent.worktree.capture().files == ("one.txt",)
+    assert list_files(other) == before
+    assert (objects / "pack" / "mine").is_symlink()
+    agent.worktree.git("cat-file", "-e", secret, at=agent.worktree.main, fails=True)
+
+
+def test_folders_that_are_nested_too_deep_cost_the_commits_only(agent: ViewedWorktree) -> None:
+    try:
+        for name in ("objects", "refs"):
+            subprocess.run(["mkdir", "-p", "/".join("d" * 1200)], cwd=agent.view / name, check=True)
+        agent.worktree.write("one.txt", "1\n")
+        assert agent.worktree.capture().files == ("one.txt",)
+    finally:
+        subprocess.run(["rm", "-rf", agent.worktree.common], check=True)  # Python can't remove them
+
+
+@pytest.mark.parametrize("tail", [b"garbage", b""])
+def test_an_object_that_git_can_not_read_is_not_imported(agent: ViewedWorktree, tail: bytes) -> None:
+    """Its name is right, so it would stay in the place of the real one whenever somebody makes that."""
+    content = b"blob 7\0wanted\n" if tail else b"blob 8\0wanted\n"
+    name = hashlib.sha1(content, usedforsecurity=False).hexdigest()
+    place = agent.view / "objects" / name[:2] / name[2:]
+    place.parent.mkdir(exist_ok=True)
+    place.write_bytes(zlib.compress(content) + tail)
+    agent.worktree.write("one.txt", "1\n")
+    agent.worktree.capture()
+    assert not (agent.worktree.common / "objects" / name[:2] / name[2:]).exists()
+
+
+def test_commits_without_their_files_are_not_taken_over(agent: ViewedWorktree) -> None:
+    """A branch that holds one breaks `git gc` and `git fsck` of the repository."""
+    agent.commit("one.txt", "1\n")
+    blob = agent.git("rev-parse", "HEAD:one.txt")
+    agent.git("branch", "aside")
+    agent.commit("one.txt", "2\n")
+    (agent.view / "objects" / blob[:2] / blob[2:]).unlink()
+    assert agent.worktree.capture().files == ("one.txt",)
+    assert agent.worktree.git("fsck", "--no-dangling", at=agent.worktree.main) == ""
+
+
+def test_many_branches_of_an_agent_are_saved_up_to_a_limit(
+    agent: ViewedWorktree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("plait.git.worktrees.sandbox_view._MAX_SAVED_REFS", 3)
+    commits = "".join(f"commit refs/heads/b{n}\ncommitter a <a@b> {n} +0000\ndata 1\nx\n" for n in range(5))
+    command = ["git", "fast-import", "--quiet"]
+    subprocess.run(command, cwd=agent.worktree.path, env=agent.env, input=commits.encode(), check=True)
+    agent.worktree.write("one.txt", "1\n")
+    assert agent.worktree.capture().files == ("one.txt",)
+    saved = agent.worktree.git("for-each-ref", "--format=%(refname)", "refs/plait/saved", at=agent.worktree.main)
+    assert len(saved.splitlines()) == 3
+
+
 def test_an_object_under_a_false_name_is_not_imported(agent: ViewedWorktree) -> None:
     """Or it would be taken for the real one whenever somebody makes that."""
     agent.worktree.write("wanted.txt", "wanted\n")
@@ -280,3 +360,62 @@ def test_a_kill_while_a_view_is_absorbed_loses_nothing(agent: ViewedWorktree) ->
     if not agent.view.exists():
         os.rename(copy, agent.view)  # noqa: PTH104 - as if it had not been removed
     assert agent.worktree.capture().tip == own
+
+
+# -- submodules
+
+
+def make_hostile_repository(folder: Path, worktree: TaskWorktree, proof: Path) -> str:
+    """One whose settings name programs that git runs in it, and its commit."""
+    folder.mkdir(parents=True, exist_ok=True)
+    worktree.git("init", "-q", at=folder)
+    worktree.write("x.txt", "x\n", at=folder)
+    worktree.git("add", "x.txt", at=folder)
+    worktree.git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "x", at=folder)
+    worktree.write(".gitattributes", "* filter=evil\n", at=folder)
+    worktree.write("x.txt", "y\n", at=folder)  # of the same size, so git has to compare it
+    worktree.git("config", "filter.evil.clean", f"touch {proof}; cat", at=folder)
+    worktree.git("config", "core.fsmonitor", f"touch {proof}; false", at=folder)
+    return worktree.git("rev-parse", "HEAD", at=folder)
+
+
+@pytest.mark.parametrize("damage", ["", "objects/pack", "objects"])
+def test_a_repository_in_the_place_of_an_empty_submodule_runs_nothing(
+    worktree: TaskWorktree, tmp_path: Path, damage: str
+) -> None:
+    """Also if the rest of the view can't be read."""
+    worktree.git("update-index", "--add", "--cacheinfo", f"160000,{worktree.base},inner")
+    worktree.git("commit", "-qm", "submodule")
+    build_view(worktree.common, worktree.gitdir)
+    if damage:
+        shutil.rmtree(worktree.gitdir / VIEW_FOLDER / damage)
+    make_hostile_repository(worktree.path / "inner", worktree, tmp_path / "ran")
+    (tmp_path / "ran").unlink(missing_ok=True)
+    with suppress(UnfinishedError):
+        worktree.capture()
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_repository_that_the_agent_committed_as_a_submodule_runs_nothing(
+    agent: ViewedWorktree, tmp_path: Path
+) -> None:
+    make_hostile_repository(agent.worktree.path / "inner", agent.worktree, tmp_path / "ran")
+    agent.git("-c", "advice.addEmbeddedRepo=false", "add", "inner")
+    agent.git("commit", "-qm", "inner")
+    (tmp_path / "ran").unlink(missing_ok=True)
+    agent.worktree.capture()
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_submodule_that_is_replaced_by_a_link_changes_no_repository_outside(
+    worktree: TaskWorktree, tmp_path: Path
+) -> None:
+    worktree.git("update-index", "--add", "--cacheinfo", f"160000,{worktree.base},inner")
+    worktree.git("commit", "-qm", "submodule")
+    build_view(worktree.common, worktree.gitdir)
+    (worktree.gitdir / "modules").mkdir(exist_ok=True)
+    other, _ = make_other_repository(tmp_path, worktree)
+    (worktree.path / "inner").symlink_to(other)
+    worktree.write("one.txt", "1\n")
+    worktree.capture()
+    assert (other / ".git").is_dir()

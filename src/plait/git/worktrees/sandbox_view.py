@@ -12,6 +12,7 @@ index. Every file is taken for hostile: links are not followed, and paths, names
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import re
@@ -22,6 +23,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from plait.core.errors import WorldError
 from plait.core.fast_dataclass import dataclass
 from plait.git.command import Git, GitError, join_fields
 from plait.git.worktrees.metadata import (
@@ -38,13 +40,18 @@ from plait.system.atomic_files import make_private_folder, replace_file
 from plait.system.disk import remove_tree
 
 VIEW_FOLDER = "plait-sandbox"  # in the gitdir
+_INDEX_COPY = "plait-sandbox-index"  # in the gitdir, where no agent can put a link
 BORROWED_OBJECTS = "base-objects"  # where the sandbox mounts the repository's objects, in the view
 MAX_IMPORT_BYTES = 256 << 20  # of objects; a larger history is left behind, the files are captured as they are
 MAX_INDEX_BYTES = 256 << 20
 _MAX_STATE_BYTES = 1 << 20  # of one file of an unfinished operation
 _MAX_OBJECT_BYTES = 1 << 30  # of one object, unpacked
 _CHUNK_BYTES = 1 << 20
+_MAX_DEPTH = 100  # of folders in a view
+_MAX_SAVED_REFS = 100  # of one attempt, besides its own branch
 _SHA1_DIGITS = 40
+_OBJECT_HEADER = re.compile(rb"(?:blob|tree|commit|tag) (?P<size>0|[1-9][0-9]{0,10})\0")
+_MAX_HEADER_BYTES = 32
 _OBJECT_FOLDER = re.compile(r"[0-9a-f]{2}\Z")
 _REF_FOLDERS = ("heads", "tags", "remotes")
 _COMMON_FILES = ("HEAD", "config", "packed-refs", "shallow", "info/exclude", "info/attributes", "info/sparse-checkout")
@@ -177,27 +184,29 @@ def absorb_view(repository: Repository, gitdir: Path) -> None:
     """Take over what an agent that has ended committed and staged in its view, and remove the view.
 
     It can be killed at any instant and done again: the view is removed last. A view that can't be read leaves the
-    worktree as it is, with the agent's files.
+    worktree as it is, with the agent's files. Raises WorldError if git could run programs of the agent there.
     """
     view = gitdir / VIEW_FOLDER
     if not is_real_folder(view):
         return
+    view.chmod(0o700)  # or it could not be moved away
     own = view / "worktrees" / gitdir.name
     try:
+        _remove_special_files(view)
         if _import_objects(repository, view / "objects"):
             _absorb_refs(repository, gitdir, view, own)
             _absorb_state(own, gitdir)
             _absorb_index(repository, gitdir, own)
-        _disable_replaced_submodules(repository, gitdir)
     except (OSError, GitError) as error:
         log.write_line(f"warning: commits and staged files of the agent in {gitdir.name} are left out: {error}")
+    _disable_replaced_submodules(repository, gitdir)
     make_private_folder(repository.trash)
     view.rename(repository.trash / new_worktree_id())  # which is emptied when there is time
 
 
 def _import_objects(repository: Repository, objects: Path) -> bool:
     """False: there are too many of them, and none was imported."""
-    size = _remove_special_files(objects)
+    size = sum(path.lstat().st_size for path in objects.rglob("*") if path.is_file() and path.parent.name != "info")
     if not size:
         return True
     if size > MAX_IMPORT_BYTES:
@@ -224,18 +233,22 @@ def _import_loose_objects(objects: Path, target: Path) -> None:
 
 
 def _has_name(data: bytes, name: str) -> bool:
+    """Whether it is a whole object of this name, as git reads it: another one would stay in the place of the real one."""
     decompressor = zlib.decompressobj()
     digest = hashlib.sha1(usedforsecurity=False) if len(name) == _SHA1_DIGITS else hashlib.sha256()
-    size, rest = 0, data
+    size, rest, header = 0, data, b""
     try:
         while rest and size <= _MAX_OBJECT_BYTES:
             piece = decompressor.decompress(rest, _CHUNK_BYTES)
             digest.update(piece)
+            header = header or piece[:_MAX_HEADER_BYTES]
             size += len(piece)
             rest = decompressor.unconsumed_tail
     except zlib.error:
         return False
-    return decompressor.eof and digest.hexdigest() == name
+    match = _OBJECT_HEADER.match(header)
+    is_whole = match is not None and int(match["size"]) == size - match.end()
+    return is_whole and decompressor.eof and not decompressor.unused_data and digest.hexdigest() == name
 
 
 def _import_packs(repository: Repository, objects: Path) -> None:
@@ -263,19 +276,23 @@ def _join_lines(names: Iterable[str]) -> bytes:
     return "".join(f"{name}\n" for name in names).encode()
 
 
-def _remove_special_files(folder: Path) -> int:
-    """Remove links, sockets and the like; the size of the files that are left, in bytes."""
-    size = 0
-    with os.scandir(folder) as found:
-        entries = list(found)
-    for entry in entries:
-        if entry.is_dir(follow_symlinks=False):
-            size += _remove_special_files(Path(entry.path)) if entry.name != "info" else 0
-        elif entry.is_file(follow_symlinks=False):
-            size += entry.stat(follow_symlinks=False).st_size
-        else:
-            Path(entry.path).unlink()
-    return size
+def _remove_special_files(view: Path) -> None:
+    """Remove links, sockets and the like, wherever they are: each folder of the view may have been replaced by one.
+
+    Raises OSError if folders are nested deeper than those of any repository.
+    """
+    folders = [(view, 0)]
+    while folders:
+        folder, depth = folders.pop()
+        if depth > _MAX_DEPTH:
+            raise OSError(errno.ENAMETOOLONG, "too many nested folders", str(folder))
+        with os.scandir(folder) as found:
+            entries = list(found)
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                folders.append((Path(entry.path), depth + 1))
+            elif not entry.is_file(follow_symlinks=False):
+                Path(entry.path).unlink()
 
 
 def _absorb_refs(repository: Repository, gitdir: Path, view: Path, own: Path) -> None:
@@ -284,7 +301,8 @@ def _absorb_refs(repository: Repository, gitdir: Path, view: Path, own: Path) ->
     branch = before.strip().removeprefix("ref: ")
     refs, known = _read_refs(view), _read_refs(repository.common)
     changed = {name: commit for name, commit in refs.items() if known.get(name) != commit}
-    tips = {name: commit for name, commit in changed.items() if repository.git.resolve_commit(commit) == commit}
+    commits = _list_whole_commits(repository.git, changed.values())
+    tips = {name: commit for name, commit in changed.items() if commit in commits}
     if branch.startswith("refs/heads/plait/") and branch in tips:
         repository.git.run("update-ref", "-m", "plait: committed in its sandbox", branch, tips[branch])
     if VALID_HEAD.match(head) and head != before:
@@ -294,9 +312,28 @@ def _absorb_refs(repository: Repository, gitdir: Path, view: Path, own: Path) ->
             repository.git_at(gitdir, gitdir).run("update-ref", "--no-deref", "-m", "plait", "HEAD", commit)
     if lease is not None and lease.task:
         saved = SavedRefs(repository, lease.batch, lease.task)
-        for name, commit in tips.items():
-            if name != branch:
-                saved.keep_unreachable(commit)
+        others = list(dict.fromkeys(commit for name, commit in tips.items() if name != branch))
+        for commit in others[:_MAX_SAVED_REFS]:
+            saved.keep_unreachable(commit)
+        if len(others) > _MAX_SAVED_REFS:
+            log.write_line(
+                f"warning: an agent left {len(others)} branches and tags; {_MAX_SAVED_REFS} of them are saved"
+            )
+
+
+def _list_whole_commits(git: Git, names: Iterable[str]) -> set[str]:
+    """Those of the objects that are commits, with all that they lead to: a ref to another one breaks `git gc`."""
+    options = ("cat-file", "--batch-check=%(objectname) %(objecttype)")
+    rows = git.text(*options, stdin=_join_lines(dict.fromkeys(names))).splitlines()
+    commits = {row.removesuffix(" commit") for row in rows if row.endswith(" commit")}
+    if _are_whole(git, commits):
+        return commits
+    return {commit for commit in sorted(commits)[:_MAX_SAVED_REFS] if _are_whole(git, (commit,))}
+
+
+def _are_whole(git: Git, commits: Iterable[str]) -> bool:
+    args = ("--objects", "--quiet", "--ignore-missing", "--stdin", "--not", "--glob=refs/*")
+    return git.run("rev-list", *args, stdin=_join_lines(commits), codes=(0, 1, 128)).code == 0
 
 
 def _read_refs(folder: Path) -> dict[str, str]:
@@ -351,9 +388,10 @@ def _absorb_index(repository: Repository, gitdir: Path, own: Path) -> None:
     if not data or data == _read_file(gitdir / "index", MAX_INDEX_BYTES):
         return
     git = repository.git_at(gitdir, gitdir, settings=("core.splitIndex=false", "core.bare=false"))
-    copy = gitdir / VIEW_FOLDER / "index"
-    copy.write_bytes(data)
+    copy = gitdir / _INDEX_COPY
+    replace_file(copy, data)
     theirs = _list_index(git.with_options(variables={"GIT_INDEX_FILE": str(copy)}))
+    copy.unlink()
     ours = _list_index(git)
     if theirs is None or ours is None:
         return
@@ -382,18 +420,32 @@ def _adds_repository(rows: Iterable[IndexRow], before: Iterable[IndexRow]) -> bo
 def _disable_replaced_submodules(repository: Repository, gitdir: Path) -> None:
     """Where an agent put a repository of its own in a submodule's place, rename it: git would run what its settings name."""
     worktree = read_worktree_path(gitdir)
-    if worktree is None or not is_real_folder(gitdir / "modules"):
-        return
-    modules = (gitdir / "modules").resolve()
     index = _list_index(repository.git_at(gitdir, gitdir)) or {}
-    for path, rows in index.items():
-        if not any(mode == _GITLINK_MODE for mode, _, _ in rows):
-            continue
-        for folder, _, _ in os.walk(worktree / path):
-            link = Path(folder, ".git")
-            target = read_gitdir_link(Path(folder))
-            if os.path.lexists(link) and (target is None or not target.resolve().is_relative_to(modules)):
-                link.rename(link.with_name(f".git-replaced-{os.urandom(4).hex()}"))
+    paths = [path for path, rows in index.items() if any(mode == _GITLINK_MODE for mode, _, _ in rows)]
+    if worktree is None or not paths:
+        return
+    top, modules = Path(os.path.realpath(worktree)), (gitdir / "modules").resolve()
+    for path in paths:
+        # Git follows no links to a submodule, and what they lead to is not the agent's.
+        if is_real_folder(top / path) and os.path.realpath(top / path) == str(top / path):
+            try:
+                _rename_repositories(top / path, modules)
+            except (OSError, RecursionError) as error:
+                raise WorldError(f"the submodule {path} can't be checked for what the agent left: {error}") from error
+
+
+def _rename_repositories(submodule: Path, modules: Path) -> None:
+    """In a submodule's folder, those whose git folder is not in `modules`. Raises OSError if it can't be read whole."""
+
+    def fail(error: OSError) -> None:
+        raise error
+
+    for folder, names, _ in os.walk(submodule, onerror=fail):
+        names[:] = [name for name in names if name != ".git"]
+        link = Path(folder, ".git")
+        target = read_gitdir_link(Path(folder))
+        if os.path.lexists(link) and (target is None or not target.resolve().is_relative_to(modules)):
+            link.rename(link.with_name(f".git-replaced-{os.urandom(4).hex()}"))
 
 
 def _list_index(git: Git) -> Mapping[str, frozenset[IndexRow]] | None:
