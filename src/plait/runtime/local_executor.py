@@ -184,6 +184,7 @@ class LocalExecutor:
         # In this order: a supervisor that exited in between has left the status.
         code = _read_status(live)
         FileTranscript(live.folder.transcript).trim(live.transcript_bytes)
+        self.workspaces.close_sandbox(live.folder)
         self._mark_ended(live.root)
         if code is not None:
             return ExitedProcess(code)

@@ -112,3 +112,14 @@ def test_a_host_that_is_written_in_a_wrong_way_starts_nothing(project: TempProje
     refused = project.plait(*RUN, "--sandbox", "strict", env={"PLAIT_SANDBOX_HOSTS": "http://example.org"})
     assert refused.code == 2
     assert "sandbox.hosts: 'http://example.org' is no host" in refused.err
+
+
+def test_a_contest_and_its_score_run_in_the_sandbox(project: TempProject) -> None:
+    (project.folder / "home" / "secret").write_text("secret\n")
+    project.write("tasks/01-a.md", "# a\n\nDo it.")
+    project.commit_all()
+    command = "sh -c 'echo $PLAIT_TASK_ID >a.txt; git add -A; git commit -qm mine'"
+    score = "test ! -e ~/secret && wc -l <a.txt"
+    answer = project.plait(*RUN, "--sandbox", "worktree", "-n", "2", "--score", score, "--agent-command", command)
+    assert answer.code == 0, answer
+    assert "won: its score is 1" in answer.out

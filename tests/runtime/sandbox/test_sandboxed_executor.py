@@ -14,7 +14,7 @@ import pytest
 
 from plait.core.settings import SandboxMode
 from plait.runtime import cgroup
-from plait.runtime.executor import AttemptSpec, RunningProcess
+from plait.runtime.executor import AttemptSpec, ExitedProcess, RunningProcess
 from plait.runtime.sandbox.spec import SandboxLimits, SandboxSpec
 from plait.testing.contracts.executor import ENDS_ON_INT, ExecutorContract, ExecutorHarness, RecordedCallbacks, is_alive
 from tests.support.local_executor import local_executor_setup
@@ -168,3 +168,16 @@ def test_limits_of_strict_hold(harness: SandboxedHarness) -> None:
     assert "no memory" in output
     if os.geteuid() or list(Path("/sys/fs/cgroup").glob("**/plait-*")):  # the kernel counts no processes of root
         assert "all started" not in output
+
+
+def test_results_of_an_attempt_that_ended_without_an_engine_are_kept(harness: ExecutorHarness) -> None:
+    folder = Path(harness.executor.attempt_folder(harness.make_job("").attempt))
+    attempt = harness.start(f": >up; until [ -e go ]; do sleep 0.05; done; echo '{{}}' >{folder}/result.json")
+    harness.executor.close()
+    (harness.workspace / "go").touch()
+    [(_, pid)] = harness.callbacks.launches
+    assert harness.wait_until(lambda: not is_alive(pid))
+    again = harness.open_executor(RecordedCallbacks())
+    assert again.adopt(attempt) == ExitedProcess(0)
+    assert (folder / "result.json").read_text() == "{}\n"
+    assert harness.wait_until(lambda: not (folder / "sandbox").exists())
