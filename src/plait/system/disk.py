@@ -17,6 +17,7 @@ from plait.core.errors import WorldError
 from plait.core.fast_dataclass import dataclass
 
 _BLOCK = 512
+_MOVED_PREFIX = "moved-"
 _REFRESH_BYTES = 64 << 20  # bytes copied between two checks of the disk, which others fill too
 
 
@@ -91,7 +92,7 @@ class DiskBudget:
 
 
 def remove_tree(path: Path) -> None:
-    """Remove a tree, also read-only folders in it, as some package caches have them."""
+    """Remove a tree, also read-only folders in it, as some package caches have them, however deep they are."""
     from shutil import rmtree  # seldom needed
 
     try:
@@ -102,17 +103,32 @@ def remove_tree(path: Path) -> None:
         return
     try:
         rmtree(path)
-    except PermissionError:
-        _make_writable(path)
-        rmtree(path)
+    except (OSError, RecursionError):
+        _remove_unusual_tree(path)
 
 
-def _make_writable(path: Path) -> None:
+def _remove_unusual_tree(path: Path) -> None:
+    """Folders inside others are moved up first, so that no path gets too long, and no descriptor is held for each level."""
     path.chmod(0o700)
-    for folder, names, _ in os.walk(path):
-        for inner in (Path(folder, name) for name in names):
-            if not inner.is_symlink():
-                inner.chmod(0o700)
+    folders, moved = [path], 0
+    while folders:
+        folder = folders.pop()
+        with os.scandir(folder) as entries:
+            found = list(entries)
+        for entry in found:
+            inner = Path(entry.path)
+            if not entry.is_dir(follow_symlinks=False):
+                inner.unlink()
+                continue
+            inner.chmod(0o700)
+            place = inner
+            while folder != path and os.path.lexists(place):
+                moved += 1
+                place = path / f"{_MOVED_PREFIX}{moved}"
+            folders.append(inner.rename(place) if place != inner else inner)
+        if folder != path:
+            folder.rmdir()
+    path.rmdir()
 
 
 REMEASURE_FACTOR = 50.0  # a folder is measured again after so many times the time that measuring it took
