@@ -76,6 +76,23 @@ def test_a_view_has_the_branches_and_the_index_of_the_worktree(agent: ViewedWork
     assert agent.git("rev-parse", "trunk") == agent.worktree.base
 
 
+def test_a_view_has_the_settings_of_the_repository_without_passwords(worktree: TaskWorktree) -> None:
+    header = "AUTHORIZATION: basic s3cret"
+    worktree.git("config", "http.https://example.org/.extraheader", header)
+    worktree.git("config", "remote.origin.url", "https://me:s3cret@example.org/a.git")
+    worktree.git("config", "remote.other.url", "https://s3cret@example.org/a.git")
+    worktree.git("config", "remote.shell.url", "ssh://git@example.org/a.git")
+    build_view(worktree.common, worktree.gitdir)
+    agent = ViewedWorktree(worktree)
+    assert "s3cret" not in (agent.view / "config").read_text()
+    assert agent.git("config", "--get-regexp", "remote.*url").splitlines() == [
+        "remote.origin.url https://example.org/a.git",
+        "remote.other.url https://example.org/a.git",
+        "remote.shell.url ssh://git@example.org/a.git",
+    ]
+    assert worktree.git("config", "http.https://example.org/.extraheader") == header
+
+
 def test_nothing_that_an_agent_does_with_git_changes_the_repository(agent: ViewedWorktree) -> None:
     before = list_files(agent.worktree.common)
     agent.commit("one.txt", "1\n")

@@ -73,6 +73,8 @@ _STATE_FOLDERS = {
     "rebase-apply": ("autostash", "orig-head", "head-name", "onto"),
     "sequencer": ("head",),
 }
+_ADDRESS_LOGIN = re.compile(rb"(https?://)[^/\s\"@]*@", re.IGNORECASE)
+_HEADER_SETTING = re.compile(rb"\bextraheader[ \t]*=(?:\\.|[^\\\n])*", re.IGNORECASE | re.DOTALL)
 _OBJECT_ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
 _INDEX_ROW = re.compile(r"(?P<mode>[0-7]{6}) (?P<blob>[0-9a-f]{40,64}) (?P<stage>[0-3])\t(?P<path>.+)\Z", re.DOTALL)
 _GITLINK_MODE = "160000"
@@ -113,6 +115,8 @@ def build_view(common: Path, gitdir: Path, sides: Iterable[Path] = ()) -> GitVie
             (own / folder).mkdir(parents=True)
         _copy_files(each, own, _WORKTREE_FILES)
     _copy_files(common, view, _COMMON_FILES)
+    for config in (view / "config", *view.glob("worktrees/*/config.worktree")):
+        _remove_credentials(config)
     _copy_refs(common, view, read_small_file(gitdir / "HEAD"))
     alternates = _read_alternates(common / "objects")
     lines = [f"../{BORROWED_OBJECTS}", *map(str, alternates)]
@@ -140,6 +144,15 @@ def _copy_files(source: Path, target: Path, names: Iterable[str]) -> None:
     for name in names:
         with suppress(FileNotFoundError):  # with its time: git compares that of the index with the files'
             shutil.copy2(source / name, target / name)
+
+
+def _remove_credentials(config: Path) -> None:
+    """Passwords and tokens in addresses and in headers, as `actions/checkout` keeps its token."""
+    with suppress(FileNotFoundError):
+        text = config.read_bytes()
+        clean = _HEADER_SETTING.sub(b"", _ADDRESS_LOGIN.sub(rb"\1", text))
+        if clean != text:
+            config.write_bytes(clean)
 
 
 def _copy_refs(common: Path, view: Path, head: str) -> None:

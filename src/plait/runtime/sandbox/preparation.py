@@ -34,9 +34,17 @@ _HOME_PARENTS = ("/home", "/root", "/Users")
 # has keys, tokens or passwords in it.
 _HOME_READABLE = (
     *(".local/bin", ".local/lib", ".local/share/claude", ".local/share/cursor-agent", ".local/share/pipx"),
-    *(".local/share/uv", ".local/share/mise", ".local/share/fnm", ".local/share/pnpm", ".local/share/virtualenvs"),
+    *(
+        ".local/share/uv/python",
+        ".local/share/uv/tools",
+        ".local/share/mise",
+        ".local/share/fnm",
+        ".local/share/pnpm",
+        ".local/share/virtualenvs",
+    ),
     *(".nvm", ".volta", ".fnm", ".nodenv", ".bun", ".deno", ".npm-global", ".npm-packages"),
-    *(".pyenv", ".rbenv", ".asdf", ".sdkman", ".rustup", ".cargo/bin", ".cargo/registry", ".cargo/git", "go", ".gem"),
+    *(".pyenv", ".rbenv", ".asdf", ".sdkman", ".rustup", ".cargo/bin", ".cargo/registry", ".cargo/git"),
+    *("go/bin", "go/pkg", ".gem/ruby"),
     *("bin", "miniconda3", "anaconda3", "miniforge3", "mambaforge", ".linuxbrew", ".nix-profile"),
     *(".gitconfig", ".gitignore", ".gitignore_global", ".gitattributes"),
     *(".config/git/config", ".config/git/ignore", ".config/git/attributes"),
@@ -174,7 +182,8 @@ def _list_programs(env: Mapping[str, str], concealed: Iterable[str], home: str) 
     """Programs that would be hidden: those on the PATH, plait's own Python, and what is installed in the home folder."""
     folders = [*concealed]
     own = (sys.prefix, sys.base_prefix, sys.exec_prefix, *(str(Path(path).parent) for path in plait.__path__))
-    on_path = [path for path in env.get("PATH", "").split(os.pathsep) if path.startswith("/") and path != "/"]
+    # Normalised: `~/` must not be taken for a folder in the home folder.
+    on_path = [os.path.normpath(path) for path in env.get("PATH", "").split(os.pathsep) if path.startswith("/")]
     for path in dict.fromkeys((*own, *on_path, *_RUN_READABLE)):
         if is_inside(path, folders) and path not in folders and os.path.isdir(path):  # noqa: PTH112
             yield Mount(path, Access.READ)
