@@ -3,7 +3,7 @@
 1. More than half of the judges must have voted, or there is no quorum.
 2. A candidate that more than half of the votes reject is out. If all are out, nobody wins.
 3. The candidate that more than half of the votes put first wins.
-4. Otherwise each vote gives a candidate a point for every other one that it puts below it; most points win.
+4. Otherwise each vote gives a candidate a point for every other one that it puts below it or rejects; most points win.
 5. With equal points it is a tie.
 
 In a tie and without a quorum, the order of the candidates decides: the smallest change comes first.

@@ -41,7 +41,7 @@ _ADDRESS_VARIABLES = (
     *("ANTHROPIC_BASE_URL", "OPENAI_BASE_URL", "OPENAI_API_BASE", "GOOGLE_GEMINI_BASE_URL", "OLLAMA_API_BASE"),
     *("OLLAMA_HOST", "COPILOT_PROVIDER_BASE_URL", "OPENROUTER_BASE_URL", "DEEPSEEK_BASE_URL"),
 )
-# Where packages are downloaded from. No host that takes what others can read, such as a forge.
+# Where packages are downloaded from. No forges, where anybody can write; some of these take uploads with an account, too.
 REGISTRY_HOSTS = (
     *(
         "registry.npmjs.org",
