@@ -34,8 +34,26 @@ def print_output(folder: StateFolder, text: str) -> Path:
 
 
 def end(folder: StateFolder) -> None:
+    known = batch_secrets.identify_environment(folder.batch("b"))
     batch_secrets.mask_batch(folder.batch("b"), {})
-    batch_secrets.delete_environments(folder.batch("b"))
+    batch_secrets.delete_environments(folder.batch("b"), known)
+
+
+def test_an_environment_that_is_written_while_the_batch_ends_is_not_deleted(
+    folder: StateFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The batch is about to be opened again."""
+    batch_files.write_batch_environment(folder, "b", {"A_TOKEN": FIRST})
+    known, replace = batch_secrets.identify_environment(folder.batch("b")), Path.replace
+
+    def delete_and_replace(temp: Path, target: Path) -> Path:
+        batch_secrets.delete_environments(folder.batch("b"), known)
+        return replace(temp, target)
+
+    monkeypatch.setattr(Path, "replace", delete_and_replace)
+    batch_files.write_batch_environment(folder, "b", {"A_TOKEN": SECOND})
+    batch_secrets.delete_environments(folder.batch("b"), known)
+    assert batch_files.read_batch_environment(folder, "b") == {"A_TOKEN": SECOND}
 
 
 def test_a_secret_of_the_batch_stays_masked_after_the_environment_is_deleted(folder: StateFolder) -> None:

@@ -51,8 +51,9 @@ class SecretMasker:
         """The same before this returns, for an engine that exits, and also those of `ended` batches that were published."""
         for path in batch_secrets.list_stale_environments(self._folder, wanted, ended):
             try:
+                known = batch_secrets.identify_environment(path)
                 batch_secrets.mask_batch(path, self._masked)
-                batch_secrets.delete_environments(path)
+                batch_secrets.delete_environments(path, known)
             except OSError as error:
                 _report_failure(path, error)
 
@@ -67,12 +68,10 @@ class SecretMasker:
 
     def _delete(self, path: Path, known: tuple[int, int] | None) -> None:
         """Unless the batch was opened again meanwhile, or is about to be."""
-        if batch_secrets.identify_environment(path) != known or any(
-            self._folder.batch(batch) == path for batch in self._state.open
-        ):
+        if any(self._folder.batch(batch) == path for batch in self._state.open):
             return
         try:
-            batch_secrets.delete_environments(path)
+            batch_secrets.delete_environments(path, known)
         except OSError as error:
             _report_failure(path, error)
 

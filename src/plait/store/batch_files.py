@@ -21,6 +21,7 @@ from plait.core.fast_dataclass import dataclass
 from plait.core.task import Task
 from plait.git.interfaces import MergeRules, WorkspaceSetup
 from plait.system.atomic_files import make_private_folder, replace_file
+from plait.system.flock import hold_lock
 from plait.system.state_paths import StateFolder
 
 if TYPE_CHECKING:
@@ -124,9 +125,10 @@ def write_batch_environment(folder: StateFolder, batch: str, environment: Mappin
     # As bytes: a variable need not be UTF-8.
     pairs = [[os.fsencode(name), os.fsencode(value)] for name, value in environment.items()]
     data = msgspec.json.encode(pairs)
-    if path.exists() and path.read_bytes() != data:
-        _write_durably(path.with_name(f"environment-{os.urandom(4).hex()}.json"), path.read_bytes())
-    _write_durably(path, data)
+    with hold_lock(folder.environments_lock):
+        if path.exists() and path.read_bytes() != data:
+            _write_durably(path.with_name(f"environment-{os.urandom(4).hex()}.json"), path.read_bytes())
+        _write_durably(path, data)
 
 
 def read_batch_inputs(folder: StateFolder, batch: str) -> BatchInputs:

@@ -28,6 +28,7 @@ from plait.store.batch_files import (
     read_environment_file,
 )
 from plait.system.atomic_files import create_file, make_private_folder, read_private_file, replace_file
+from plait.system.flock import try_lock
 from plait.system.state_paths import StateFolder
 
 FINGERPRINTS_FILE = "fingerprints.json"
@@ -129,11 +130,17 @@ def mask_file(file: Path, redactor: Redactor, masked: MutableMapping[Path, int])
             masked[file] = mask_transcript(file, redactor)
 
 
-def delete_environments(path: Path) -> None:
-    """Of the batch with this folder. They hold secrets, which an ended batch doesn't need."""
-    files = chain(path.glob(_UNFINISHED_FILES), path.glob(ENVIRONMENT_FILES))
-    for file in sorted(files):  # the current one last: by it the others are found after a crash
-        file.unlink(missing_ok=True)
+def delete_environments(path: Path, known: tuple[int, int] | None) -> None:
+    """Of the batch with this folder. They hold secrets, which an ended batch doesn't need.
+
+    Nothing is deleted if one is being written, or if it isn't the `known` one any more: the batch is about to be opened
+    again. An unfinished file is what a killed process left.
+    """
+    with try_lock(StateFolder(path.parents[1]).environments_lock) as is_free:
+        if is_free and identify_environment(path) == known:
+            files = chain(path.glob(_UNFINISHED_FILES), path.glob(ENVIRONMENT_FILES))
+            for file in sorted(files):  # the current one last: by it the others are found after a crash
+                file.unlink(missing_ok=True)
 
 
 def _build_redactor(path: Path) -> Redactor:

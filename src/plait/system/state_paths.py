@@ -94,6 +94,11 @@ class StateFolder:
     def batch(self, batch: str) -> Path:
         return self.batches / safe_filename(batch)
 
+    @property
+    def environments_lock(self) -> Path:
+        """Held while the environment of a batch is written or deleted."""
+        return self.root / "locks" / "environments"
+
     def forgotten_marker(self, batch: str) -> Path:
         """Exists if the inputs of the batch were removed with --forget, so it cannot be resumed."""
         return self.root / "forgotten" / safe_filename(batch)
