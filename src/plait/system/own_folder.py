@@ -19,8 +19,7 @@ def require_own_folder(folder: Path, *, hint: str) -> None:
     """Create the folder if it is missing. Raises WorldError if another user owns it, can write to it or can replace it."""
     folder = folder.absolute()
     for checked in (False, True):  # once more after it was created: another user may have been faster
-        why = next(_find_risks(folder, _MAX_LINKS), None)
-        if why is not None:
+        if why := find_risk(folder):
             raise WorldError(f"{folder} isn't safe to work in: {why}", hint=hint)
         if not checked:
             try:
@@ -33,6 +32,11 @@ def require_own_folder(folder: Path, *, hint: str) -> None:
     if status.st_mode & _OTHERS_WRITE:
         with suppress(OSError):  # a file system without modes
             folder.chmod(stat.S_IMODE(status.st_mode) & ~_OTHERS_WRITE)
+
+
+def find_risk(folder: Path) -> str:
+    """Why another user could replace the folder, or will be able to when it is created; empty if nobody could."""
+    return next(_find_risks(folder.absolute(), _MAX_LINKS), "")
 
 
 def _find_risks(path: Path, links_left: int) -> Iterator[str]:

@@ -154,3 +154,19 @@ def test_an_attempt_whose_worktree_is_deleted_while_it_runs_runs_again(project: 
     files = project.read_merged_files()
     assert files == {"fails.txt": "1", "succeeds.txt": "2", "remade.txt": "3", "all.txt": "1\n2\n3"}
     assert all(not task.counted_retries for task in project.batch().tasks)
+
+
+def test_a_worktree_folder_that_others_could_replace_is_refused_before_anything_starts(project: TempProject) -> None:
+    project.task("01-a", "echo a > a.txt")
+    project.commit_all()
+    folder = project.top.parent / "open"
+    folder.mkdir()
+    folder.chmod(0o777)
+    (folder / "worktrees").mkdir()
+    env = {"PLAIT_WORKSPACE_LOCATION": str(folder / "worktrees")}
+    answer = project.plait(*RUN, env=env)
+    assert answer.code == 2, answer
+    assert "every user can replace what is in" in answer.err
+    assert "Set [workspace] location to a folder of your own." in answer.err
+    assert not (project.place.state / "journal.db").exists()
+    assert "every user can replace what is in" in project.plait("doctor", env=env).out

@@ -51,6 +51,7 @@ from plait.store.interfaces import InboxError
 from plait.store.project_files import INBOX_FILE, JOURNAL_FILE, open_project_inbox, open_state_paths
 from plait.store.state_claim import explain_foreign, list_set_aside
 from plait.store.trust_store import ignore_untrusted_location
+from plait.system.own_folder import find_risk
 from plait.system.sensors import MachineSensors
 from plait.system.shared_state import find_shared_state_folder
 
@@ -252,7 +253,7 @@ def check_remote(git: Git, config: Config) -> DoctorCheck:
 
 def check_worktrees(root: Path, cap: int) -> DoctorCheck:
     """`cap` is workspace.disk_cap, in bytes."""
-    write_problem = find_write_problem(root)
+    write_problem = find_write_problem(root) or find_risk(root)
     if write_problem:
         hint = "No task can have a worktree there: see workspace.location."
         return warning(_WORKTREES, f"{root}: {write_problem}", hint)

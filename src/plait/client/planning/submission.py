@@ -28,7 +28,8 @@ from plait.core.text import join_names
 from plait.core.views import find_batch_status
 from plait.git.command import Git, GitError
 from plait.git.location import RepoLocation
-from plait.git.worktrees.preconditions import check_preconditions, find_checkout_problems
+from plait.git.worktrees.preconditions import check_preconditions, check_worktrees_folder, find_checkout_problems
+from plait.git.worktrees.worktree import find_worktrees_folder
 from plait.sources.source_set import SourceSet
 from plait.store.batch_files import RepoOptions
 from plait.store.project_files import LOCKS_FOLDER
@@ -129,7 +130,10 @@ def build_submission(
     base = resolve_base_commit(location, config.run.base) if isolated else ""
     options = RepoOptions.from_config(config) if isolated else None
     template = load_prompt_template(location, config)
-    warnings = check_preconditions(location.top, base) if isolated else []
+    warnings = []
+    if isolated:
+        warnings = check_preconditions(location.top, base)
+        check_worktrees_folder(find_worktrees_folder(location, config))
     if options is not None and preview.settings.publish is not Publish.OFF:
         warnings += check_publish_target(location, options.publish_target, preview.settings.publish)
     sources = list_source_addresses(preview.loaded.source_set)

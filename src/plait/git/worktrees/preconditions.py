@@ -11,7 +11,9 @@ from plait.core.plan import Problem, Severity
 from plait.core.text import join_names
 from plait.git.command import PLAIT_IDENTITY, Git, GitError
 from plait.git.worktrees.checkout import Submodule, read_submodules
+from plait.system.own_folder import find_risk
 
+LOCATION_HINT = "Set [workspace] location to a folder of your own."
 _MIN_GIT_VERSION = (2, 38)
 _MAX_SHOWN = 3
 
@@ -24,6 +26,12 @@ def check_preconditions(path: Path, base: str = "HEAD") -> list[Problem]:
     commit = _check_commit(git, base)
     _check_names(git, commit)
     return list(_find_problems(git, commit))
+
+
+def check_worktrees_folder(folder: Path) -> None:
+    """Raises UserError if no worktree can be made there: every task would fail."""
+    if why := find_risk(folder):
+        raise UserError(f"worktrees can't be made in {folder}: {why}", hint=LOCATION_HINT)
 
 
 def find_checkout_problems(top: Path, ignored: AbstractSet[str] = frozenset()) -> list[Problem]:

@@ -26,6 +26,7 @@ from plait.git.worktrees.pool import (
     save_edits,
     start_branch,
 )
+from plait.git.worktrees.preconditions import LOCATION_HINT
 from plait.git.worktrees.saved_work import SavedRefs, save_worktree
 from plait.git.worktrees.worktree import (
     SIDE_MARK,
@@ -201,7 +202,7 @@ class GitWorkspaces:
 
     def _clean_up_once(self) -> None:
         if not self._is_cleaned_up:
-            require_own_folder(self._root, hint="Set [workspace] location to a folder of your own.")
+            require_own_folder(self._root, hint=LOCATION_HINT)
             self._pool.clean_up_abandoned()
             self._is_cleaned_up = True
 
