@@ -189,8 +189,13 @@ class LocalWorkspaces:
         """The attempt has ended: keep the files that it wrote for plait, and remove its home and /tmp."""
         if not folder.sandbox.exists():
             return
-        from plait.runtime.sandbox.preparation import collect_attempt_files, remove_private_folder
+        from plait.runtime.sandbox.preparation import (
+            collect_attempt_files,
+            remove_planted_link,
+            remove_private_folder,
+        )
 
+        remove_planted_link(self.folder.root.parent)
         collect_attempt_files(folder.path)
         self._workers.submit(
             ("sandbox", str(folder.path)), lambda: remove_private_folder(folder.path), lambda _: None, lambda _: None

@@ -72,6 +72,23 @@ def test_the_plan_names_the_strongest_sandbox_that_works(secretive: TempProject)
     assert "sandbox       strict" in secretive.plait("plan", "tasks", "--sandbox", "auto").out
 
 
+def test_git_uses_no_settings_of_an_agent_in_place_afterwards(project: TempProject) -> None:
+    proof = project.folder / "home" / "ran"
+    lines = (
+        "mkdir evil; cp -r .git/HEAD .git/refs .git/objects evil",
+        f"git config -f evil/config core.fsmonitor 'touch {proof}; false'",
+        "echo ../evil >.git/commondir; echo 1 >one.txt",
+    )
+    project.task("01-a", "\n".join(lines))
+    project.commit_all()
+    answer = project.plait(*RUN, "--sandbox", "worktree", "--isolation", "in-place")
+    assert answer.code == 0, answer
+    assert (project.top / "one.txt").exists()
+    project.git("status")
+    assert not (project.top / ".git" / "commondir").exists()
+    assert not proof.exists()
+
+
 def test_a_task_asks_for_a_sandbox_and_doctor_tries_it(project: TempProject) -> None:
     (project.folder / "home" / "secret").write_text("secret\n")
     project.task("01-a", REPORT.format("agent", "a.txt"), sandbox="worktree")

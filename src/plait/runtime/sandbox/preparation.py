@@ -140,6 +140,16 @@ def collect_attempt_files(attempt_folder: Path) -> None:
                 room -= size
 
 
+def remove_planted_link(git_dir: Path) -> None:
+    """The `commondir` that an agent in place may have left: git would use the settings, and run the programs, of that folder.
+
+    Only the git folder of a linked worktree has one, and this is the repository's own.
+    """
+    link = git_dir / "commondir"
+    if os.path.lexists(link) and (git_dir / "objects").is_dir() and (git_dir / "HEAD").is_file():
+        remove_tree(link)
+
+
 def remove_private_folder(attempt_folder: Path) -> None:
     """The attempt's home and /tmp, and what limited it, when it has ended."""
     remove_limit_groups(AttemptFolder(attempt_folder).sandbox)
