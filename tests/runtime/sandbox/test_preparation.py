@@ -10,7 +10,7 @@ from plait.core.settings import SandboxMode
 from plait.core.task import Attempt, Step
 from plait.runtime.executor import AttemptSpec
 from plait.runtime.sandbox.layout import Access, Mount, is_inside
-from plait.runtime.sandbox.preparation import SandboxPlaces, prepare_layout
+from plait.runtime.sandbox.preparation import SandboxPlaces, collect_attempt_files, prepare_layout
 from plait.runtime.sandbox.spec import SandboxSpec
 
 
@@ -50,3 +50,13 @@ def test_a_home_folder_on_the_path_is_not_readable(tmp_path: Path, suffix: str) 
     (tmp_path / "home" / "bin").mkdir(parents=True)
     readable = list_readable(tmp_path, f"{tmp_path}/home{suffix}:/usr/bin")
     assert not is_inside(f"{tmp_path}/home/secret", readable)
+
+
+def test_an_attempt_leaves_no_file_of_the_executor(tmp_path: Path) -> None:
+    """A later engine would read its exit status there, and which processes are to be ended."""
+    files = tmp_path / "sandbox" / "files"
+    files.mkdir(parents=True)
+    for name in ("claim", "exit", "outfit.failed", "outfit.json", "result.json", "scope", "transcript"):
+        (files / name).write_text("0")
+    collect_attempt_files(tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir() if path.is_file()) == ["result.json"]

@@ -77,6 +77,8 @@ _XDG_FOLDERS = {
 }
 _MAX_COPIED_BYTES = 4 << 20  # of one file of an agent's folder
 _MAX_COLLECTED_BYTES = 16 << 20  # of all files that an attempt leaves in its folder
+# In an attempt's folder, from which a later engine learns how it ended and which processes to end.
+_EXECUTOR_FILES = frozenset({"claim", "exit", "outfit.failed", "outfit.json", "scope", "transcript"})
 _NON_WORD = re.compile(r"[^A-Za-z0-9]")
 
 
@@ -126,14 +128,15 @@ def prepare_layout(spec: AttemptSpec, sandbox: SandboxSpec, places: SandboxPlace
 def collect_attempt_files(attempt_folder: Path) -> None:
     """Copy what a sandboxed attempt wrote into its folder to the real one, over nothing that is there.
 
-    Regular files only; an agent may have left anything.
+    Regular files only, and none of the executor's own; an agent may have left anything.
     """
     source, room = AttemptFolder(attempt_folder).sandbox_files, _MAX_COLLECTED_BYTES
     with suppress(OSError), os.scandir(source) as found:
         for entry in sorted(found, key=lambda entry: entry.name):
             size = entry.stat(follow_symlinks=False).st_size
             target = attempt_folder / entry.name
-            if entry.is_file(follow_symlinks=False) and size <= room and not os.path.lexists(target):
+            is_wanted = entry.name not in _EXECUTOR_FILES and not os.path.lexists(target)
+            if is_wanted and entry.is_file(follow_symlinks=False) and size <= room:
                 fd = os.open(entry.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
                 with open(fd, "rb") as file:  # noqa: PTH123 - opened without following links
                     write_private_file(target, file.read(room))
