@@ -46,9 +46,9 @@ def test_a_clock_set_back_does_not_time_out_an_attempt_that_prints(harness: Engi
 def test_an_unreadable_pidfile_affects_only_its_attempt(harness: EngineHarness) -> None:
     harness.submit(Task("one", run=WAIT), Task("two", run=WAIT), settings=QUICK)
     first = harness.engine()
-    assert first.wait_until(lambda: len(_launched(harness)) == 2)
-    first.kill()
     claim = harness.folder.attempt(Attempt("b", "one", Step.WRITE, 1)).pidfile
+    assert first.wait_until(lambda: len(_launched(harness)) == 2 and claim.exists())
+    first.kill()
     claim.unlink()
     claim.mkdir()
     second = harness.engine()
@@ -60,9 +60,9 @@ def test_an_unreadable_pidfile_affects_only_its_attempt(harness: EngineHarness) 
 def test_an_attempt_with_an_unreadable_pidfile_can_be_cancelled(harness: EngineHarness) -> None:
     harness.submit(Task("one", run="exec sleep 600"), settings=QUICK)
     first = harness.engine()
-    assert first.wait_until(lambda: bool(_launched(harness)))
-    first.kill()
     claim = harness.folder.attempt(Attempt("b", "one", Step.WRITE, 1)).pidfile
+    assert first.wait_until(lambda: bool(_launched(harness)) and claim.exists())
+    first.kill()
     claim.unlink()
     claim.mkdir()
     harness.request(CancelTask("cancel", "b", "one"))
