@@ -249,8 +249,11 @@ def break_object(project: GcProject, name: str) -> None:
     (project.common / "objects" / oid[:2] / oid[2:]).unlink()
 
 
-def test_what_is_left_of_a_damaged_result_is_saved_and_its_refs_are_removed(project: GcProject) -> None:
+def test_what_is_left_of_a_damaged_result_is_saved_and_its_refs_are_removed(
+    project: GcProject, monkeypatch: pytest.MonkeyPatch
+) -> None:
     project.batch("beef", "a", "b")
+    monkeypatch.setenv("GIT_COMMITTER_DATE", "1700000000 +0100")
     damaged, whole = project.commit(one="1\n", two="2\n"), project.commit(b="b\n")
     for task, tip in {"a": damaged, "b": whole}.items():
         project.ref(attempt_ref(Attempt("beef", task, Step.WRITE, 1)), tip)
@@ -263,6 +266,8 @@ def test_what_is_left_of_a_damaged_result_is_saved_and_its_refs_are_removed(proj
     assert set(project.refs("refs/plait/attempts").values()) == {whole}
     (saved,) = project.refs("refs/plait/saved/beef/a").values()
     assert project.git("ls-tree", "--name-only", saved).split() == ["README", "one"]
+    # Whenever each of its refs is saved, it is the same commit.
+    assert project.git("show", "--no-patch", "--format=%at %ct", saved).split() == ["1700000000", "1700000000"]
     project.git("gc", "--quiet", "--prune=now")
     project.git("clone", "--quiet", "--mirror", ".", str(project.location / "clone"))
 

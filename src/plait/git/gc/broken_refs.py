@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from plait.core.fast_dataclass import dataclass
-from plait.git.command import Git, join_fields
+from plait.git.command import PLAIT_IDENTITY, Git, join_fields
 from plait.git.kept_objects import find_missing_objects
 from plait.git.refs import is_plait_branch
 
@@ -46,7 +46,10 @@ def find_broken_refs(git: Git) -> Iterator[BrokenRef]:
 
 
 def commit_remains(git: Git, tip: str) -> str | None:
-    """A commit without parents that has the files of a damaged commit that are still there; None if there are none."""
+    """A commit without parents that has the files of a damaged commit that are still there; None if there are none.
+
+    It has the date of the damaged one, so that all refs to that are saved as the same commit.
+    """
     if git.resolve_commit(tip) is None:
         return None
     listed = git.run("ls-tree", "-r", "-z", "--full-tree", tip, codes=range(256)).fields
@@ -58,7 +61,10 @@ def commit_remains(git: Git, tip: str) -> str | None:
     with tempfile.TemporaryDirectory() as folder:
         indexed = git.with_options(variables={"GIT_INDEX_FILE": str(Path(folder) / "index")})
         indexed.run("update-index", "-z", "--add", "--index-info", stdin=join_fields(rows))
-        return git.commit_as_plait(indexed.text("write-tree", "--missing-ok"), [], _MESSAGE)
+        tree = indexed.text("write-tree", "--missing-ok")
+    date = git.text("show", "--no-patch", "--no-show-signature", "--format=%ct +0000", tip)
+    dates = {"GIT_AUTHOR_DATE": date, "GIT_COMMITTER_DATE": date}
+    return git.with_options(variables={**PLAIT_IDENTITY, **dates}).commit_tree(tree, [], _MESSAGE)
 
 
 def _find_existing(git: Git, objects: Collection[str]) -> set[str]:
