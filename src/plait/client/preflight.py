@@ -181,7 +181,7 @@ def check_signing(
     except SigningError as error:
         raise UserError(
             f"no agent was started: results could not be committed, because {error.message}",
-            hint=f"{error.hint} --no-preflight starts them all the same.",
+            hint=f"{error.hint} --no-preflight starts them anyway.",
         ) from error
 
 

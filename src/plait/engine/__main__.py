@@ -55,7 +55,7 @@ def run_engine(location: RepoLocation) -> bool:
 
     The lock is released before the inbox is read a last time: a request that comes later finds no engine and starts one.
     """
-    claim_state(location.state)  # whoever started this engine: nothing of a foreign state runs
+    claim_state(location.state)  # however this engine was started, nothing in foreign state runs
     engine = Engine(os.getpid(), __version__)
     with ExitStack() as stack:
         journal = stack.enter_context(closing(open_journal_writer(location.state / JOURNAL_FILE)))

@@ -1,4 +1,4 @@
-"""Keeps new objects in the repository until a ref holds them, whoever runs `git gc --prune=now` meanwhile.
+"""Keeps new objects in the repository until a ref holds them, even if `git gc --prune=now` runs.
 
 A prune marks what refs hold, and then deletes every other loose object: also one that was made in between, although a ref
 may hold it by then. It deletes no pack that appeared after it began, and none with a .keep file. So, as `git fetch` does,
@@ -171,7 +171,7 @@ def _list_packs(packs: Path, folder: Path, level: int) -> list[str]:
 
 
 def _read_indexed_packs(folder: Path) -> set[str]:
-    """The packs that the multi-pack-index names (`git maintenance` writes one); raises OSError if that can't be told."""
+    """The packs that the multi-pack-index names (`git maintenance` writes one); raises OSError if it can't be read."""
     if (folder / "multi-pack-index.d").exists():
         raise OSError(f"{folder} has an index of several files, which plait does not read")
     try:

@@ -109,7 +109,7 @@ def _is_within(path: str, folder: str) -> bool:
 
 
 def _find_real_path(fd: int, path: Path | str) -> str | None:
-    """Where an open file is; None if that can't be told."""
+    """The path of an open file; None if it is unknown."""
     with suppress(OSError):  # no /proc
         if sys.platform == "darwin":
             return os.fsdecode(fcntl.fcntl(fd, _GET_PATH, bytes(_MAX_PATH_BYTES)).rstrip(b"\0"))

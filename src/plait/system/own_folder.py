@@ -35,7 +35,7 @@ def require_own_folder(folder: Path, *, hint: str) -> None:
 
 
 def find_risk(folder: Path) -> str:
-    """Why another user could replace the folder, or will be able to when it is created; empty if nobody could."""
+    """Why another user could replace the folder, or will be able to when it is created; empty if none can."""
     return next(_find_risks(folder.absolute(), _MAX_LINKS), "")
 
 

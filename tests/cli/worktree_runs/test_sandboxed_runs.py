@@ -128,7 +128,7 @@ def test_a_host_that_is_written_in_a_wrong_way_starts_nothing(project: TempProje
     project.commit_all()
     refused = project.plait(*RUN, "--sandbox", "strict", env={"PLAIT_SANDBOX_HOSTS": "http://example.org"})
     assert refused.code == 2
-    assert "sandbox.hosts: 'http://example.org' is no host" in refused.err
+    assert "sandbox.hosts: 'http://example.org' is not a host" in refused.err
 
 
 def test_a_contest_and_its_score_run_in_the_sandbox(project: TempProject) -> None:

@@ -2,7 +2,7 @@
 `127.0.0.1:11434`.
 
 A host that no rule names is blocked, and so is an IP address. A listed name may not lead to this machine or to its
-metadata service either: whoever answers for the name would choose what is reached.
+metadata service either: otherwise the owner of the name would choose what is reached.
 """
 
 from __future__ import annotations
@@ -58,15 +58,15 @@ def parse_host_rule(text: str) -> HostRule:
     """Raises ValueError, with what is wrong with it."""
     match = _RULE.fullmatch(text.strip().lower())
     if match is None:
-        raise ValueError(f"{text!r} is no host: write a name or an address, with or without a port")
+        raise ValueError(f"{text!r} is not a host: write a name or an address, with or without a port")
     host, port = normalize_host(match["host"]), int(match["port"] or 0)
     name = host.removeprefix("*.")
     if parse_address(host) is None and (_NAME.fullmatch(name) is None or (name != host and "." not in name)):
-        raise ValueError(f"{text!r} is no host name: write one such as example.org or *.example.org")
+        raise ValueError(f"{text!r} is not a host name: write one such as example.org or *.example.org")
     if match["port"] and not 0 < port < 65536:
         raise ValueError(f"{text!r} has no valid port: use 1 to 65535")
     if parse_address(host) is None and name.replace(".", "").isdigit():
-        raise ValueError(f"{text!r} is no IP address")
+        raise ValueError(f"{text!r} is not an IP address")
     rule = HostRule(host, port)
     if rule.is_local and not port:
         raise ValueError(f"{text!r} is this machine: name the port, too, for example {host}:11434")

@@ -161,7 +161,7 @@ def remove_private_folder(attempt_folder: Path) -> None:
 
 
 def _find_home(env: Mapping[str, str]) -> str:
-    """The home folder that the command is told; "": none that could be replaced."""
+    """The home folder in the command's environment; "": none that could be replaced."""
     home = os.path.normpath(env.get("HOME") or Path("~").expanduser())
     return home if home.startswith("/") and home != "/" and os.path.isdir(home) else ""  # noqa: PTH112
 

@@ -140,7 +140,7 @@ class _HttpStream:
     async def read_event(self) -> h11.Event:
         while (event := self._protocol.next_event()) is h11.NEED_DATA:
             self._protocol.receive_data(await self.reader.read(_CHUNK))
-        assert not isinstance(event, type)  # PAUSED: nobody reads on after the end of a message
+        assert not isinstance(event, type)  # PAUSED: nothing is read after the end of a message
         return event
 
     async def send(self, event: h11.Event) -> None:

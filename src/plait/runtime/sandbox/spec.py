@@ -1,4 +1,4 @@
-"""What is asked for: how an attempt is confined, and which paths it needs nevertheless."""
+"""How an attempt is to be confined, and what it may reach: the input of every kind of sandbox."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class SandboxLimits:
 
 @dataclass(frozen=True, slots=True)
 class SandboxSpec:
-    """`readable` and `writable` are the settings' paths. `folders` and `copied_files` are the agent's own, below the home
-    folder. `hosts` that can be reached and `limits` are for strict and for
-    containers, which are made of `image`. `programs` are the files that its command names. `confine_setup`: the workspace's setup command runs in the sandbox, too.
+    """`readable` and `writable` are the paths of the settings. `folders` and `copied_files` are the agent's own, below the
+    home folder. `programs` are the files that the command names. `hosts` and `limits` are for strict and container, `image`
+    is for container. `confine_setup`: the setup command of the workspace runs in the sandbox, too.
     """
 
     mode: SandboxMode
