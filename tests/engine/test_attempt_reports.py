@@ -78,6 +78,8 @@ class FakeJobs:
 
 
 class FakeExecutor:
+    workspaces = None  # its attempts work in place
+
     def __init__(self, path: Path) -> None:
         self.path = path
 

@@ -2,8 +2,8 @@
 
 `Attempts.start` takes a decision and gives the executor a spec; the executor prepares the workspace and launches the
 command. While it runs, its transcript is read in bounded pieces and becomes reports. When it has exited, what it changed
-is committed, and its end is reported with the commit. If that fails or takes long, its end is reported without, and the
-core decides when to commit. Every step can be done again after a crash: an attempt's name is its identity.
+is committed (`result_commits`), and its end is reported with the commit. Every step can be done again after a crash: an
+attempt's name is its identity.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from plait.agents.interface import (
 from plait.agents.prompts import PriorFeedback, PromptRules
 from plait.agents.retry_after import RetryAfter
 from plait.core import reports
-from plait.core.decisions import AttemptStarted, CommitStarted, GateStarted
-from plait.core.errors import AgentError, Fault, PlaitError, describe_error
+from plait.core.decisions import AttemptStarted, GateStarted
+from plait.core.errors import Fault, PlaitError, describe_error
 from plait.core.fast_dataclass import dataclass
 from plait.core.retry_policy import find_verify_command
 from plait.core.settings import Isolation, SandboxMode
@@ -37,14 +37,12 @@ from plait.core.status import Category
 from plait.core.task import Attempt, Step, make_gate_attempt
 from plait.engine.attempt_inputs import CHECK_TAIL_BYTES, AttemptSpecBuilder
 from plait.engine.context import EngineContext
-from plait.engine.merge_queue import build_commit_info, format_with_hint
+from plait.engine.result_commits import ResultCommits
 from plait.engine.secret_masking import SecretMasker
 from plait.engine.transcript_reader import TranscriptReader
-from plait.git.interfaces import CapturedChange
 from plait.runtime.executor import (
     AttemptKind,
     AttemptSpec,
-    CaptureSpec,
     Executor,
     ExecutorCallbacks,
     ExitedProcess,
@@ -56,7 +54,6 @@ from plait.system import log
 
 MIN_EXTENSION_SECONDS = 1.0  # a rate limit is reported again only if it was extended by at least this
 DEFAULT_WAIT_SECONDS = 30.0  # assumed for a tool that waits by itself and doesn't say how long
-MAX_EXIT_DELAY_SECONDS = 5.0  # an exit is reported after this time, whether or not its result is committed
 ACTIVITY_REPORT_SECONDS = 60.0  # at most one AttemptActive in this time; well within the idle timeout
 
 # Without its workspace every attempt fails in one of these ways.
@@ -80,23 +77,6 @@ class WatchedAttempt:
     launched: bool = False
 
 
-@dataclass(slots=True)
-class Capture:
-    """A result that is being committed. `outcome` is the agent's.
-
-    `is_exit_reported`: the core knows that the attempt has ended; then `n` is the try that it decided on, None as long as
-    that was not performed, and `report` what there is to report of it. `began` is monotonic.
-    """
-
-    decision: AttemptStarted
-    outcome: reports.Outcome
-    began: float
-    is_exit_reported: bool = False
-    n: int | None = None
-    awaited_program: str = ""
-    report: Callable[[int], reports.CommitReport] | None = None
-
-
 class Attempts:
     """The attempts that this engine started or adopted. It is its executor's ExecutorCallbacks."""
 
@@ -114,9 +94,9 @@ class Attempts:
         self._describe_conflict = describe_conflict
         self._workers = context.workers
         self._watched: dict[Attempt, WatchedAttempt] = {}
-        self._captures: dict[Attempt, Capture] = {}
         self.masker = SecretMasker(context)
         self.executor = open_executor(self)
+        self.result_commits = ResultCommits(context, self.executor.workspaces, self.on_lost)
 
     @property
     def running(self) -> list[WatchedAttempt]:
@@ -129,7 +109,7 @@ class Attempts:
 
     def start(self, decision: AttemptStarted | GateStarted) -> None:
         started, kind = self._identify(decision)
-        self.cancel_commit(started.attempt.batch, started.attempt.task)
+        self.result_commits.cancel(started.attempt.batch, started.attempt.task)
         with self._reporting_failures(started.attempt):
             self._watch(started, kind, self._spec_builder.create_parser(started))
             if started.repairs is None:
@@ -212,35 +192,9 @@ class Attempts:
         else:
             self._emit(reports.AttemptLost(attempt, why))
 
-    def commit(self, decision: CommitStarted) -> None:
-        """Commit what a finished attempt left. If that is being tried already, its result counts."""
-        attempt = decision.attempt
-        capture = self._captures.get(attempt)
-        if capture is None:
-            _, task = self._state.find_task(attempt.batch, attempt.task)
-            ended = task.uncommitted if task is not None else None
-            if ended is None or ended.name != attempt or ended.outcome is None:
-                return  # the task has ended since, or feedback was given
-            outcome = replace(ended.outcome, uncommitted=False)
-            capture = Capture(ended.decision, outcome, time.monotonic(), is_exit_reported=True)
-            self._submit_capture(capture)
-        capture.n = decision.n
-        if capture.report is not None:
-            self._end_capture(capture, capture.report)
-        elif capture.awaited_program:
-            self._emit(reports.CommitWaiting(attempt, decision.n, capture.awaited_program))
-
-    def cancel_commit(self, batch: str, task: str) -> None:
-        """What a task's attempts left stays in its workspace."""
-        for attempt in [each for each in self._captures if (each.batch, each.task) == (batch, task)]:
-            del self._captures[attempt]
-            self.executor.workspaces.cancel_capture(attempt)
-
     def poll_transcripts(self, now: float) -> None:
         """Report what running attempts printed since the last call, of each one piece at most."""
-        for capture in list(self._captures.values()):
-            if now - capture.began > MAX_EXIT_DELAY_SECONDS:
-                self._report_uncommitted(capture)
+        self.result_commits.report_late_exits(now)
         for watched in self._watched.values():
             if watched.transcript.check_growth():
                 interval = min(ACTIVITY_REPORT_SECONDS, watched.decision.idle_timeout / 4)
@@ -350,7 +304,7 @@ class Attempts:
                 reports.AttemptExited(attempt, reports.Outcome(Category.USAGE, outcome.exit_code, setup_failure))
             )
         elif attempt.step is Step.WRITE:
-            self._capture(decision, outcome)
+            self.result_commits.capture(decision, outcome)
         else:
             workspaces.reset(
                 attempt,
@@ -358,101 +312,6 @@ class Attempts:
                 lambda: self._emit(reports.AttemptExited(attempt, outcome)),
                 lambda error: self._report_despite_error(attempt, outcome, error),
             )
-
-    def _capture(self, decision: AttemptStarted, outcome: reports.Outcome) -> None:
-        """Commit what an attempt left, whatever its end was; then report it."""
-        self._submit_capture(Capture(decision, outcome, time.monotonic()))
-
-    def _submit_capture(self, capture: Capture) -> None:
-        attempt = capture.decision.attempt
-        self._captures[attempt] = capture
-        try:
-            spec, allow_empty = self._build_capture_spec(capture.decision)
-        except Exception as error:  # noqa: BLE001 - the engine must not end by it
-            self._on_capture_failed(capture, error)
-            return
-        self.executor.workspaces.capture(
-            spec,
-            lambda change: self._report_outcome(
-                capture, _judge_change(attempt, capture.outcome, change, allow_empty=allow_empty)
-            ),
-            lambda error: self._on_capture_failed(capture, error),
-            lambda program: self._on_capture_waiting(capture, program),
-        )
-
-    def _build_capture_spec(self, decision: AttemptStarted) -> tuple[CaptureSpec, bool]:
-        """Also whether the task may change nothing."""
-        attempt = decision.attempt
-        inputs = self._inputs.get_inputs(attempt.batch)
-        spec = CaptureSpec(
-            attempt,
-            decision.base,
-            build_commit_info(inputs, attempt),
-            inputs.sources,
-            frozenset(task.origin.file for task in inputs.tasks if task.origin is not None),
-            inputs.options.hooks,
-            inputs.options.largest_file,
-        )
-        return spec, inputs.tasks_by_id[attempt.task].allow_empty
-
-    def _report_outcome(self, capture: Capture, outcome: reports.Outcome) -> None:
-        attempt = capture.decision.attempt
-        if capture.is_exit_reported:
-            self._end_capture(capture, lambda n: reports.CommitDone(attempt, n, outcome))
-        elif self._captures.pop(attempt, None) is capture:
-            self._emit(reports.AttemptExited(attempt, outcome))
-
-    def _on_capture_failed(self, capture: Capture, error: Exception) -> None:
-        """What can't be a result is the agent's to correct. Anything else is tried again: the work was paid for."""
-        from plait.git.worktrees.agent_worktree import WorktreeError  # only where there are workspaces
-
-        attempt, outcome = capture.decision.attempt, capture.outcome
-        if self._captures.get(attempt) is not capture:
-            return  # it was cancelled
-        if isinstance(error, AgentError):
-            verdict = replace(outcome, category=Category.VERIFY, detail=error.message)
-            self._report_outcome(capture, verdict if outcome.category is Category.OK else outcome)
-            return
-        if not isinstance(error, PlaitError | OSError):
-            log.write_traceback(error)
-        log.write_line(f"warning: can't commit the result of {attempt}: {describe_error(error)}")
-        if outcome.category is not Category.OK:
-            self._report_outcome(capture, outcome)
-            return
-        is_gone = isinstance(error, WorktreeError)
-        if is_gone and not capture.is_exit_reported:
-            del self._captures[attempt]
-            self.on_lost(attempt, describe_error(error))
-            return
-        self._report_uncommitted(capture)
-        why = format_with_hint(error)
-        why = why if is_gone else f"{why.removesuffix('.')}. plait retry tries again at once"
-        self._end_capture(capture, lambda n: reports.CommitFailed(attempt, n, why, gone=is_gone))
-
-    def _on_capture_waiting(self, capture: Capture, program: str) -> None:
-        """It may wait for a person, so the attempt's slots are not held meanwhile."""
-        capture.awaited_program = program
-        self._report_uncommitted(capture)
-        if capture.n is not None and self._captures.get(capture.decision.attempt) is capture:
-            self._emit(reports.CommitWaiting(capture.decision.attempt, capture.n, program))
-
-    def _report_uncommitted(self, capture: Capture) -> None:
-        """The agent has finished; its result is not committed yet. The core decides on the commit next."""
-        attempt = capture.decision.attempt
-        if self._captures.get(attempt) is capture and not capture.is_exit_reported:
-            capture.is_exit_reported = True
-            is_finished = capture.outcome.category is Category.OK  # else it is made again
-            self._emit(reports.AttemptExited(attempt, replace(capture.outcome, uncommitted=is_finished)))
-
-    def _end_capture(self, capture: Capture, report: Callable[[int], reports.CommitReport]) -> None:
-        """Report it for the try that the core decided on, as soon as that is performed."""
-        attempt = capture.decision.attempt
-        if self._captures.get(attempt) is not capture:
-            return  # it was cancelled
-        capture.report = report
-        if capture.n is not None:
-            del self._captures[attempt]
-            self._emit(report(capture.n))
 
     def _report_despite_error(self, attempt: Attempt, outcome: reports.Outcome, error: Exception) -> None:
         log.write_line(f"warning: can't reset the workspace after {attempt}: {describe_error(error)}")
@@ -482,19 +341,6 @@ def _make_gate_start(gate: GateStarted) -> AttemptStarted:
         base=gate.commit,
         command=gate.command,
     )
-
-
-def _judge_change(
-    attempt: Attempt, outcome: reports.Outcome, change: CapturedChange, *, allow_empty: bool
-) -> reports.Outcome:
-    for path in change.reverted_sources:
-        log.write_line(f"{attempt} changed only statuses in {path}, which plait writes; they were restored")
-    outcome = replace(outcome, files=change.files, diffstat=change.diffstat)
-    if outcome.category is not Category.OK:
-        return outcome
-    if change.empty and not allow_empty:
-        return replace(outcome, category=Category.EMPTY)
-    return replace(outcome, tip=change.tip)
 
 
 def keep_latest(events: Sequence[AgentEvent]) -> list[AgentEvent]:

@@ -70,7 +70,7 @@ class Performer:
                 if not decision.rejected:  # other engines may have other credentials
                     self._shared.report_refusal(decision.provider, decision.until)
             case decisions.CommitStarted():
-                self._attempts.commit(decision)
+                self._attempts.result_commits.commit(decision)
             case decisions.TaskEnded():
                 self._shared.release_ports(decision.batch, decision.task)
                 self._end_task(decision)
@@ -107,7 +107,7 @@ class Performer:
 
     def _end_task(self, decision: decisions.TaskEnded) -> None:
         """The workspace is released, unless it is the only place where a finished result is."""
-        self._attempts.cancel_commit(decision.batch, decision.task)
+        self._attempts.result_commits.cancel(decision.batch, decision.task)
         _, task = self._state.find_task(decision.batch, decision.task)
         if self._attempts.is_isolated(decision.batch) and (task is None or task.uncommitted is None):
             self._workspaces.release(decision.batch, decision.task)
