@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import os
 import re
+import select
 import signal
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import chain, repeat
 from pathlib import Path
+from typing import IO
 
 from plait.config.keys import is_own_secret
 from plait.core.errors import WorldError
@@ -251,28 +254,69 @@ class Git:
     def text(self, *args: str, stdin: bytes = b"") -> str:
         return self.run(*args, stdin=stdin).text
 
-    def run(self, *args: str, stdin: bytes = b"", codes: Collection[int] = (0,)) -> GitOutput:
-        """Raises GitError for an exit status other than `codes`. Waits a while for locks that others hold."""
+    def run(
+        self, *args: str, stdin: bytes | IO[bytes] = b"", stdout: IO[bytes] | None = None, codes: Collection[int] = (0,)
+    ) -> GitOutput:
+        """Raises GitError for an exit status other than `codes`. Waits a while for locks that others hold.
+
+        `stdin` and `stdout` may be files, which are used from where they are; for commands that take no lock.
+        """
         until = time.monotonic() + LOCK_WAIT_SECONDS
         pauses = chain(_RETRY_PAUSES, repeat(_RETRY_PAUSES[-1]))
         control: CommandControl = getattr(_controls, "current", _NO_CONTROL)
-        while (output := self._run_once(args, stdin, control)).code not in codes:
+        has_files = stdout is not None or not isinstance(stdin, bytes)
+        while (output := self._run_once(args, stdin, stdout, control)).code not in codes:
             is_contention = _LOCK_CONTENTION.search(output.err) and not _REF_MISMATCH.search(output.err)
-            if not is_contention or time.monotonic() > until:
+            if not is_contention or has_files or time.monotonic() > until:
                 raise _make_error(args, output)
             control.pause(next(pauses))
         return output
 
-    def _run_once(self, args: Sequence[str], stdin: bytes, control: CommandControl) -> GitOutput:
+    def read_bounded(self, *args: str, max_bytes: int) -> bytes | None:
+        """The output of a command whose input is not trusted; None if there is more, and the command is ended."""
+        with self._start(args, subprocess.DEVNULL, subprocess.PIPE, subprocess.DEVNULL) as process:
+            timer = threading.Timer(self.timeout, _kill, [process])
+            timer.start()
+            try:
+                assert process.stdout is not None
+                output = process.stdout.read(max_bytes + 1)
+                if len(output) > max_bytes:
+                    _kill(process)
+                    return None
+            except BaseException:
+                _kill(process)
+                raise
+            finally:
+                timer.cancel()
+        if process.returncode:
+            raise GitError(f"git {args[0]}: exit status {process.returncode}", code=process.returncode)
+        return output
+
+    def _run_once(
+        self, args: Sequence[str], stdin: bytes | IO[bytes], stdout: IO[bytes] | None, control: CommandControl
+    ) -> GitOutput:
         control.raise_if_cancelled()
+        data = stdin if isinstance(stdin, bytes) else None
+        with self._start(
+            args, subprocess.PIPE if isinstance(stdin, bytes) else stdin, stdout or subprocess.PIPE, subprocess.PIPE
+        ) as process:
+            try:
+                return _communicate(process, args[0], data, self.timeout, control)
+            except BaseException:
+                _kill(process)
+                raise
+
+    def _start(
+        self, args: Sequence[str], stdin: int | IO[bytes], stdout: int | IO[bytes], stderr: int
+    ) -> subprocess.Popen[bytes]:
         try:
-            process = subprocess.Popen(  # words, never a line for a shell
+            return _Process(  # words, never a line for a shell
                 ["git", *self._settings, *args],  # the user's git
                 cwd=self.cwd,
                 env=self._env,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
+                stdin=stdin,
+                stdout=stdout,
+                stderr=stderr,
                 start_new_session=True,
             )
         except FileNotFoundError as error:
@@ -281,21 +325,37 @@ class Git:
             raise GitError("git is not installed", hint="Install git 2.38 or newer.") from error
         except OSError as error:
             raise GitError(f"git can't be run in {self.cwd}: {error}") from error
-        with process:
-            try:
-                return _communicate(process, args[0], stdin, self.timeout, control)
-            except BaseException:
-                _kill(process)
-                raise
+
+
+class _Process(subprocess.Popen[bytes]):
+    def wait(self, timeout: float | None = None) -> int:
+        """Without the pauses of a `wait` that may time out: they would add a millisecond to every command."""
+        return super().wait(None if timeout is not None and _await_exit(self.pid, timeout) else timeout)
+
+
+def _await_exit(pid: int, timeout: float) -> bool:
+    """Whether a child has exited. False also where the system can't wait for that, or if it was waited for before."""
+    if sys.platform != "linux":
+        return False
+    try:
+        fd = os.pidfd_open(pid)
+    except OSError:
+        return False
+    try:
+        poll = select.poll()
+        poll.register(fd, select.POLLIN)
+        return bool(poll.poll(1000 * timeout))
+    finally:
+        os.close(fd)
 
 
 def _communicate(
-    process: subprocess.Popen[bytes], name: str, stdin: bytes, timeout: float, control: CommandControl
+    process: subprocess.Popen[bytes], name: str, stdin: bytes | None, timeout: float, control: CommandControl
 ) -> GitOutput:
     """Its output. Raises GitError if it is cancelled or takes too long: then it still runs."""
     began = time.monotonic()
     waits_since: float | None = None  # for a program that is to give a password
-    remaining: bytes | None = stdin
+    remaining = stdin
     while True:
         try:
             out, err = process.communicate(remaining, timeout=CHECK_SECONDS)
@@ -316,7 +376,7 @@ def _communicate(
                 continue
         control.raise_if_cancelled()
         control.awaited_program = ""
-        return GitOutput(process.returncode, out, err.decode("utf-8", "replace"))
+        return GitOutput(process.returncode, out or b"", err.decode("utf-8", "replace"))
 
 
 def _make_timeout_error(pid: int, name: str, timeout: float) -> GitError:

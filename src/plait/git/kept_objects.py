@@ -30,6 +30,7 @@ from plait.system.flock import try_lock
 PACKS_PER_LEVEL = 10  # git collects garbage by itself when there are more than 50
 _ABANDONED_SECONDS = 3600.0  # a pack is made, and its ref moved, in moments
 _MAX_TRIES = 5
+_SCRATCH_PREFIX = "making-"
 _MARKER = re.compile(r"(?P<level>\d+)-(?P<name>pack-[0-9a-f]+)\Z")
 # What git says when an object, or a file that it was just writing, is gone.
 _GONE = re.compile(
@@ -74,21 +75,37 @@ def find_missing_objects(git: Git, tips: Sequence[str], held: Sequence[str]) -> 
 
 
 @contextmanager
-def keep_objects(git: Git, common: Path, tips: Sequence[str], held: Sequence[str]) -> Iterator[None]:
+def keep_objects(
+    git: Git, common: Path, tips: Sequence[str], held: Sequence[str], sources: Sequence[Path] = ()
+) -> Iterator[None]:
     """Inside, move a ref to the tips: nothing that they have, and `held` commits have not, can be pruned any more.
 
-    Raises GitError if one of these objects is missing. The cost grows with the change, not with the repository.
+    `sources` are further folders of objects, which are copied from there. Raises GitError if an object is missing. The cost
+    grows with the change, not with the repository.
     """
     packs, objects = common / "plait" / "packs", common / "objects"
     make_private_folder(packs)
     revisions = "".join([*(f"{tip}\n" for tip in tips), *(f"^{commit}\n" for commit in held)])
     # Deltas are left to the next gc.
-    pack = _make_pack(git, packs, objects, ("--revs", "--sparse", "--window=0", _ALLOW_PROMISED), revisions)
+    options = ("--revs", "--sparse", "--window=0", _ALLOW_PROMISED)
+    pack = _make_pack(git, packs, (objects, *sources), options, revisions)
     if pack is None:  # everything is held already
         yield
         return
     name = f"pack-{uuid4().hex}{uuid4().hex}"[: len("pack-") + len(tips[0])]
     (packs / f"0-{name}").touch()
+    try:
+        with hold_pack(pack, objects, name):
+            yield
+    finally:
+        shutil.rmtree(pack.parent, ignore_errors=True)
+    with suppress(OSError, GitError):  # only for speed; tried again the next time
+        combine_packs(git, common)
+
+
+@contextmanager
+def hold_pack(pack: Path, objects: Path, name: str) -> Iterator[None]:
+    """Move a pack into the repository. Inside, move a ref to what it has: no prune deletes the pack."""
     keep = objects / "pack" / f"{name}.keep"
     try:
         keep.parent.mkdir(exist_ok=True)
@@ -97,16 +114,27 @@ def keep_objects(git: Git, common: Path, tips: Sequence[str], held: Sequence[str
         yield
     finally:
         keep.unlink(missing_ok=True)
-        shutil.rmtree(pack.parent, ignore_errors=True)
-    with suppress(OSError, GitError):  # only for speed; tried again the next time
-        combine_packs(git, common)
 
 
-def _make_pack(git: Git, packs: Path, objects: Path, options: Sequence[str], stdin: str) -> Path | None:
+def new_object_folder(common: Path) -> Path:
+    """An empty folder for new objects, on the repository's disk. No prune looks there; what a killed process leaves is
+    removed after a while.
+    """
+    packs = common / "plait" / "packs"
+    make_private_folder(packs)
+    return Path(tempfile.mkdtemp(prefix=_SCRATCH_PREFIX, dir=packs))
+
+
+def object_variables(scratch: Path, *sources: Path) -> dict[str, str]:
+    """Variables with which git writes objects to `scratch`, and reads those in `sources` too."""
+    quoted = ('"' + str(each).replace("\\", "\\\\").replace('"', '\\"') + '"' for each in sources)
+    return {"GIT_OBJECT_DIRECTORY": str(scratch), "GIT_ALTERNATE_OBJECT_DIRECTORIES": ":".join(quoted)}
+
+
+def _make_pack(git: Git, packs: Path, sources: Sequence[Path], options: Sequence[str], stdin: str) -> Path | None:
     """A new pack in a folder of its own (no prune deletes its temporary files there), or None if it would be empty."""
-    scratch = Path(tempfile.mkdtemp(prefix="making-", dir=packs))
-    quoted = str(objects).replace("\\", "\\\\").replace('"', '\\"')
-    variables = {"GIT_OBJECT_DIRECTORY": str(scratch), "GIT_ALTERNATE_OBJECT_DIRECTORIES": f'"{quoted}"'}
+    scratch = Path(tempfile.mkdtemp(prefix=_SCRATCH_PREFIX, dir=packs))
+    variables = object_variables(scratch, *sources)
     settings = ("pack.threads=1", "pack.compression=1", "pack.packSizeLimit=0", "pack.writeBitmaps=false")
     args = ("pack-objects", "--quiet", "--non-empty", *options, str(scratch / "pack"))
     try:
@@ -155,7 +183,7 @@ def _list_packs(packs: Path, folder: Path, level: int) -> list[str]:
         marker = _MARKER.match(path.name)
         is_old = time.time() - path.stat().st_mtime > _ABANDONED_SECONDS
         if marker is None:
-            if is_old and path.name.startswith("making-"):
+            if is_old and path.name.startswith(_SCRATCH_PREFIX):
                 shutil.rmtree(path, ignore_errors=True)
             continue
         keep = folder / f"{marker['name']}.keep"
@@ -193,7 +221,7 @@ def _read_indexed_packs(folder: Path) -> set[str]:
 def _combine(git: Git, common: Path, level: int, names: Sequence[str]) -> None:
     packs, folder = common / "plait" / "packs", common / "objects" / "pack"
     ids = dict.fromkeys(id_ for name in names for id_ in _read_ids(folder / f"{name}.idx", len(name) - len("pack-")))
-    pack = _make_pack(git, packs, common / "objects", (), "".join(f"{id_}\n" for id_ in ids))
+    pack = _make_pack(git, packs, (common / "objects",), (), "".join(f"{id_}\n" for id_ in ids))
     if pack is not None:
         name = f"pack-{uuid4().hex}{uuid4().hex}"[: len(names[0])]
         (packs / f"{level + 1}-{name}").touch()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from plait.core.errors import WorldError
@@ -97,10 +98,27 @@ def _list_tree(git: Git, tree: str) -> dict[str, TreeEntry]:
 
 
 def _split_path(path: str) -> tuple[str, ...]:
-    names = tuple(path.split("/"))
-    if any(name in {"", ".", ".."} or name.lower() == ".git" or "\0" in name for name in names):
+    if not is_safe_path(path):
         raise WorldError(f"{path!r} is not a path in a repository")
-    return names
+    return tuple(path.split("/"))
+
+
+_MAX_PATH_BYTES = 4000  # no system opens a longer one
+# Apple's file systems ignore these characters in names.
+_INVISIBLE = re.compile(r"[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]")
+
+
+def is_safe_path(path: str) -> bool:
+    """Whether a path stays in the worktree, and out of its git folder, on any file system. Trees may hold any name."""
+    if "\0" in path or len(path.encode("utf-8", "surrogateescape")) > _MAX_PATH_BYTES:
+        return False
+    return not any(name in {"", ".", ".."} or _is_git_name(name) for name in path.split("/"))
+
+
+def _is_git_name(name: str) -> bool:
+    """Also as file systems of Apple and Windows read it, where a backslash separates folders."""
+    plain = _INVISIBLE.sub("", name).lower()
+    return any(part.partition(":")[0].rstrip(". ") in {".git", "git~1"} for part in (plain, *plain.split("\\")))
 
 
 MAX_BLOB_BYTES = 256 << 10

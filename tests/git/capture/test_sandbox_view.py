@@ -14,9 +14,10 @@ from pathlib import Path
 
 import pytest
 
+from plait.git.objects import is_safe_path
 from plait.git.worktrees.metadata import LeaseMetadata, write_lease
 from plait.git.worktrees.result_checks import UnfinishedError
-from plait.git.worktrees.sandbox_view import VIEW_FOLDER, build_view, is_safe_path
+from plait.git.worktrees.sandbox_view import VIEW_FOLDER, build_view
 from tests.support.task_worktree import ATTEMPT, TaskWorktree
 
 

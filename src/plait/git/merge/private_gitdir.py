@@ -14,6 +14,7 @@ from pathlib import Path
 
 from plait.git.command import Git
 from plait.git.interfaces import MergeRules
+from plait.git.objects import is_safe_path
 from plait.system.atomic_files import make_private_folder
 
 REGENERATE_ATTRIBUTE = "plait-regenerate"  # the attribute that numbers the rule for a file
@@ -161,16 +162,11 @@ def _apply_changes(git: Git, old: str, new: str, files: AttributesFiles) -> Attr
     ).fields
     for facts, path in zip(fields[::2], fields[1::2], strict=True):
         _, mode, _, blob, _ = facts.split(" ")
-        if mode.startswith("100") and _is_safe_path(path):  # git reads no attributes through a symlink
+        if mode.startswith("100") and is_safe_path(path):  # git reads no attributes through a symlink
             blobs[path] = blob
         else:
             blobs.pop(path, None)
     return dict(sorted(blobs.items()))
-
-
-def _is_safe_path(path: str) -> bool:
-    """A tree may hold any name; a folder on disk must not."""
-    return all(name not in {"", ".", ".."} and name.lower() != ".git" for name in path.split("/"))
 
 
 def _write_attributes(git: Git, files: AttributesFiles, folder: Path) -> None:

@@ -77,7 +77,7 @@ def _capture_once(
             raise _save_for_error(error, worktree, saved_refs, scratch)
         snapshot = snapshot_worktree(worktree, scratch, base, from_files=from_files)
         cleaned = revert_status_edits(snapshot, base, options.find_restorer)
-        if error := result_checks.check_file_sizes(worktree, base, cleaned.tree, max_bytes):
+        if error := result_checks.check_file_sizes(worktree.git, base, cleaned.tree, max_bytes, worktree.path):
             raise _save_for_error(error, worktree, saved_refs, scratch)
         refs = (f"refs/heads/{branch}", attempt_ref(attempt))
         head, existing = worktree.git.resolve_commit("HEAD"), worktree.read_refs(*refs)
@@ -200,12 +200,12 @@ class _Capture:
 
         A file that is too large stays in the history that it was committed to, so that history is left behind.
         """
-        head = self.head
-        if head is None or not self.worktree.git.is_ancestor(self.base, head):
+        head, git = self.head, self.worktree.git
+        if head is None or not git.is_ancestor(self.base, head):
             return (self.base,)
         merging = result_checks.read_merge_heads(self.worktree)
-        others = [merge_head for merge_head in merging if not self.worktree.git.is_ancestor(merge_head, head)]
-        has_large_files = result_checks.has_large_blobs(self.worktree, self.base, (head, *others), self.max_file_bytes)
+        others = [merge_head for merge_head in merging if not git.is_ancestor(merge_head, head)]
+        has_large_files = result_checks.has_large_blobs(git, self.base, (head, *others), self.max_file_bytes)
         return (self.base,) if has_large_files else (head, *others)
 
     def _find_existing(self, parents: tuple[str, ...]) -> str | None:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from plait.core.errors import AgentError
 from plait.core.text import join_names
+from plait.git.command import Git
 from plait.git.worktrees.agent_worktree import AgentWorktree
 from plait.git.worktrees.metadata import read_setup_paths
 from plait.git.worktrees.submodule_changes import find_lost_changes, has_new_gitlink
@@ -136,9 +137,14 @@ _FILE_MODES = {"100644", "100755"}
 _MIB = 2**20
 
 
-def check_file_sizes(worktree: AgentWorktree, base: str, tree: str, max_bytes: int) -> UnfinishedError | None:
-    """The error for files that are new since the base and larger than `max_bytes` (0: no limit); None if there are none."""
-    sizes = _find_large_files(worktree, base, tree, max_bytes) if max_bytes else {}
+def check_file_sizes(
+    git: Git, base: str, tree: str, max_bytes: int, folder: Path | None = None
+) -> UnfinishedError | None:
+    """The error for files that are new since the base and larger than `max_bytes` (0: no limit); None if there are none.
+
+    `folder` has the files of the tree, or most of them, so that git need not be asked about each.
+    """
+    sizes = _find_large_files(git, base, tree, max_bytes, folder) if max_bytes else {}
     if not sizes:
         return None
     names = join_names([f"{path} ({_format_size(size)})" for path, size in sizes.items()], _MAX_NAMED)
@@ -149,29 +155,31 @@ def check_file_sizes(worktree: AgentWorktree, base: str, tree: str, max_bytes: i
     )
 
 
-def _find_large_files(worktree: AgentWorktree, base: str, tree: str, max_bytes: int) -> dict[str, int]:
+def _find_large_files(git: Git, base: str, tree: str, max_bytes: int, folder: Path | None) -> dict[str, int]:
     """Their sizes by path."""
     args = ("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-ext-diff", "--no-textconv")
-    fields = worktree.git.run(*args, base, tree).fields
+    fields = git.run(*args, base, tree).fields
     rows = ((row.split(), path) for row, path in zip(fields[::2], fields[1::2], strict=True))
     blobs = {
-        path: row[3] for row, path in rows if row[1] in _FILE_MODES and _may_be_large(worktree.path / path, max_bytes)
+        path: row[3]
+        for row, path in rows
+        if row[1] in _FILE_MODES and (folder is None or _may_be_large(folder / path, max_bytes))
     }
-    large = _find_large_blobs(worktree, max_bytes, tree, f"^{base}^{{tree}}") if blobs else frozenset()
+    large = _find_large_blobs(git, max_bytes, tree, f"^{base}^{{tree}}") if blobs else frozenset()
     large_blobs = {path: blob for path, blob in blobs.items() if blob in large}
-    return {path: int(worktree.git.text("cat-file", "-s", blob)) for path, blob in large_blobs.items()}
+    return {path: int(git.text("cat-file", "-s", blob)) for path, blob in large_blobs.items()}
 
 
-def has_large_blobs(worktree: AgentWorktree, base: str, heads: Sequence[str], max_bytes: int) -> bool:
+def has_large_blobs(git: Git, base: str, heads: Sequence[str], max_bytes: int) -> bool:
     """Whether a commit after the base has such a file, even a deleted one: a push would include it."""
     later = [head for head in heads if head != base]
-    return bool(max_bytes and later and _find_large_blobs(worktree, max_bytes, *later, f"^{base}"))
+    return bool(max_bytes and later and _find_large_blobs(git, max_bytes, *later, f"^{base}"))
 
 
-def _find_large_blobs(worktree: AgentWorktree, max_bytes: int, *revisions: str) -> frozenset[str]:
+def _find_large_blobs(git: Git, max_bytes: int, *revisions: str) -> frozenset[str]:
     """The blobs over the limit. Objects that a partial clone lacks are on the host already, and not fetched."""
     args = ("rev-list", "--objects", "--missing=allow-promisor", f"--filter=blob:limit={max_bytes + 1}")
-    fields = worktree.git.text(*args, "--filter-print-omitted", *revisions).split("\n")
+    fields = git.text(*args, "--filter-print-omitted", *revisions).split("\n")
     return frozenset(line[1:] for line in fields if line.startswith("~"))
 
 

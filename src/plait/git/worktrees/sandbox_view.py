@@ -26,6 +26,7 @@ from pathlib import Path
 from plait.core.errors import WorldError
 from plait.core.fast_dataclass import dataclass
 from plait.git.command import Git, GitError, join_fields
+from plait.git.objects import is_safe_path
 from plait.git.worktrees.metadata import (
     is_real_folder,
     read_gitdir_link,
@@ -477,9 +478,3 @@ def _match_rows(rows: Iterable[str]) -> Iterator[re.Match[str]]:
         match = _INDEX_ROW.match(row)
         if match is not None:
             yield match
-
-
-def is_safe_path(path: str) -> bool:
-    """Whether a path of an index stays in the worktree, and out of its git folder."""
-    parts = path.split("/")
-    return not path.startswith("/") and not any(part in {"", ".", ".."} or part.lower() == ".git" for part in parts)
