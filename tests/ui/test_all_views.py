@@ -15,6 +15,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from plait.server.http.web_page import PAGE_FOLDER_VARIABLE
+from tests.support.accessibility import find_violations
 from tests.support.browser import PHONE, WIDE, BrowserWindow, window
 from tests.support.local_forge import REPOSITORY, local_forge
 from tests.support.running_server import ServerAccess, start_server
@@ -22,7 +23,6 @@ from tests.support.screenshots import SampleProject, run_sample_batches, write_s
 from tests.support.temp_project import temp_project as make_project
 
 TOP = Path(__file__).parents[2]
-AXE = TOP / "ui" / "node_modules" / "axe-core" / "axe.min.js"
 PICTURES = TOP / "docs" / "img"
 
 Scene = Callable[[Page, SampleProject], None]
@@ -81,7 +81,7 @@ def editor(page: Page, sample: SampleProject) -> None:
 def palette(page: Page, sample: SampleProject) -> None:
     board(page, sample)
     page.keyboard.press("ControlOrMeta+k")
-    expect(page.get_by_role("combobox")).to_be_visible()
+    expect(page.get_by_role("combobox", name="Find anything")).to_be_visible()
 
 
 def shortcuts(page: Page, sample: SampleProject) -> None:
@@ -158,22 +158,10 @@ def test_every_view_is_accessible(
     shown.go(path.format(batch=sample.batch))
     if theme != "phone" or scene != "board":
         reach(shown.page, sample)
-    assert serious(shown.page) == []
+    assert find_violations(shown.page) == []
     if os.environ.get("PLAIT_PICTURES"):
         shown.page.screenshot(path=PICTURES / f"{scene}-{theme}.png")
     assert shown.console_errors == []
-
-
-def serious(page: Page) -> list[str]:
-    """What axe finds, and where."""
-    page.evaluate(AXE.read_text())
-    found = page.evaluate("axe.run(document, { resultTypes: ['violations'] })")["violations"]
-    return [
-        f"{each['id']}: {node['html'][:200]} {node['failureSummary']}"
-        for each in found
-        if each["impact"] in {"serious", "critical"}
-        for node in each["nodes"]
-    ]
 
 
 def _linked(sample: SampleProject) -> ServerAccess:

@@ -148,8 +148,6 @@ def test_an_expired_login_says_so_and_returns_with_a_new_link(
     server = serve()
     with window(browser, server) as shown:
         page = shown.page
-        with page.expect_response(re.compile("assets/ShortcutHelp.*js")):  # the last that the page loads by itself
-            page.reload()
         expect(page.get_by_text("01-walls").first).to_be_visible()
         project.plait("token", "--rotate")
         expect(page.get_by_text("You are logged out")).to_be_visible()

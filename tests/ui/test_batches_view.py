@@ -95,7 +95,12 @@ def test_the_list_of_batches_links_to_each_batch(project: TempProject, open_wind
     project.task("02-roof", f"test -e {go}/mended && echo roof > roof.txt")
     project.write("plait.toml", "[run]\nretries = 0")
     project.commit_all()
-    page = open_window().page
+    window = open_window()
+    page = window.page
+    window.go("/batches/nosuch")
+    expect(page.get_by_role("main").get_by_text("There is no such batch")).to_have_count(1)
+    expect(page.get_by_role("main").get_by_text("nosuch")).to_have_count(1)
+    window.ignore_errors("404")
     page.get_by_role("navigation", name="Views").get_by_role("link", name="Batches").click()
     expect(page.get_by_text("No batches yet")).to_be_visible()
     page.get_by_role("link", name="board", exact=True).click()

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
 
+from tests.support.accessibility import find_violations
 from tests.support.browser import PHONE, OpenWindow
 from tests.support.temp_project import TempProject
 from tests.support.waiting import wait_until
@@ -22,6 +23,11 @@ def card(page: Page, task: str) -> Locator:
 
 def held_up(go: Path, then: str) -> str:
     return f"echo laying tiles; while [ ! -e {go} ]; do sleep 0.05; done; {then}"
+
+
+def right_edge(element: Locator) -> float:
+    box = element.bounding_box()
+    return box["x"] + box["width"] if box is not None else float("inf")
 
 
 def begun(project: TempProject, *tasks: str) -> None:
@@ -57,6 +63,13 @@ def test_tasks_move_between_columns_by_themselves(project: TempProject, open_win
     expect(column(page, "Failed").get_by_role("button", name="04-fence")).to_be_visible()
     expect(card(page, "04-fence")).to_contain_text("failed")
     expect(todo.locator("[data-card]")).to_have_count(1)
+
+    # The panel leaves less room for the board: the card that it belongs to is not behind it.
+    card(page, "04-fence").click()
+    expect(page.get_by_role("complementary")).to_be_visible()
+    expect(card(page, "04-fence")).to_be_in_viewport(ratio=1)
+    wait_until(lambda: right_edge(card(page, "04-fence")) <= 1440 - 600)
+    page.keyboard.press("Escape")
 
     go.touch()
     expect(column(page, "Review").locator("[data-card]")).to_have_count(3)
@@ -147,8 +160,18 @@ def test_search_filters_and_grouping_survive_a_reload(project: TempProject, open
 def test_a_thousand_tasks_are_navigated_by_keyboard(project: TempProject, open_window: OpenWindow) -> None:
     for number in range(1000):
         project.task(f"{number:04}-brick", "true")
+    done = "".join(f"- [x] Tile {number}\n" for number in range(40))
+    project.write("TODO.md", f"# Todo\n\n{done}")
+    project.write("plait.toml", '[sources]\npaths = ["tasks", "TODO.md"]')
     page = open_window().page
     expect(column(page, "To do").get_by_text("1000", exact=True)).to_be_visible()
+    search = page.get_by_role("searchbox", name="Search tasks")
+    width = search.bounding_box()
+    search.fill("brick")
+    expect(page.get_by_role("button", name="Show all", exact=True)).to_be_visible()
+    assert search.bounding_box() == width  # what appears beside it does not make it smaller
+    search.fill("")
+    search.blur()
     assert page.locator("[data-card]").count() < 60
     page.keyboard.press("j")
     expect(card(page, "0000-brick").get_by_role("button")).to_be_focused()
@@ -162,6 +185,7 @@ def test_a_thousand_tasks_are_navigated_by_keyboard(project: TempProject, open_w
     page.mouse.wheel(0, -1_000_000)
     expect(card(page, "0000-brick")).to_be_in_viewport()
     expect(card(page, "0999-brick").get_by_role("button")).to_be_focused()
+    assert find_violations(page) == []  # columns that scroll can be scrolled with the keyboard, too
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile("task=0999-brick"))
 
@@ -176,6 +200,10 @@ def test_hostile_tasks_are_text_and_source_errors_are_shown(project: TempProject
     page = open_window().page
     evil = card(page, "01-evil")
     expect(evil).to_contain_text("<script>window.hurt = 1</script>")
+    assert "\u202e" not in evil.inner_text()
+    evil.click()
+    expect(page.get_by_role("complementary").get_by_role("heading").first).to_contain_text("<U+202E>")
+    page.keyboard.press("Escape")
     box = evil.bounding_box()
     assert box is not None
     assert box["height"] < 150

@@ -128,8 +128,7 @@ def test_the_list_view_matches_the_graph_and_is_the_default_on_a_phone(
     expect(page.get_by_role("button", name="04-roof, done")).to_have_text("")
 
     window.go("/batches/nobody/graph")
-    expect(page.get_by_text("Nothing to show")).to_be_visible()
-    expect(page.get_by_text("there is no batch nobody")).to_be_visible()
+    expect(page.get_by_text("There is no such batch")).to_be_visible()
     window.ignore_errors("404")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
 
@@ -69,11 +70,26 @@ def test_the_palette_finds_and_runs_actions(project: TempProject, open_window: O
     assert box["x"] + box["width"] <= PHONE[0]
 
 
+KEY_MS = 60.0  # between two keys of a quick typist
+
+
 def test_the_help_sheet_lists_the_keys_of_the_current_view(project: TempProject, open_window: OpenWindow) -> None:
     project.task("01-walls", "echo walls > walls.txt")
     project.commit_all()
     page = open_window().page
     _ready(page)
+    # On a page that was just opened, what is typed after the key of a dialog reaches the dialog.
+    page.keyboard.press("Control+k")
+    page.keyboard.type("timeout", delay=KEY_MS)
+    expect(page.get_by_role("combobox", name="Find anything")).to_have_value("timeout")
+    page.keyboard.press("Escape")
+    page.keyboard.press("c")
+    page.keyboard.type("extreme", delay=KEY_MS)
+    expect(page.get_by_role("dialog", name="New task").get_by_label("Title")).to_have_value("extreme")
+    expect(page.get_by_role("dialog")).to_have_count(1)
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+
     page.keyboard.press("?")
     sheet = page.get_by_role("dialog", name="Keyboard shortcuts")
     expect(sheet.get_by_role("region", name="Go to")).to_contain_text("Batches")
@@ -95,9 +111,11 @@ def test_the_help_sheet_lists_the_keys_of_the_current_view(project: TempProject,
     expect(sheet.get_by_role("region", name="Selection")).to_have_count(0)
 
 
-def test_a_batch_is_run_and_merged_without_a_mouse(project: TempProject, open_window: OpenWindow) -> None:
+def test_a_batch_is_run_and_merged_without_a_mouse(
+    project: TempProject, open_window: OpenWindow, tmp_path: Path
+) -> None:
     for name in ("01-walls", "02-roof", "03-door"):
-        project.task(name, f"echo {name} > {name}.txt")
+        project.task(name, f"while [ ! -e {tmp_path}/go ]; do sleep 0.05; done; echo {name} > {name}.txt")
     project.commit_all()
     page = open_window().page
     _ready(page)
@@ -119,5 +137,12 @@ def test_a_batch_is_run_and_merged_without_a_mouse(project: TempProject, open_wi
     expect(start).to_be_focused()
     page.keyboard.press("Enter")
     wait_until(lambda: project.state().batches)
+    # Cards keep their place while keys move between them, but not after one that starts a batch.
+    wait_until(lambda: len(project.batch().alive) == 2)
+    running = page.get_by_role("region", name="Running", exact=True)
+    expect(running.locator("[data-card]")).to_have_count(2, timeout=15_000)
+    for name, count in (("Running", 2), ("To do", 1)):
+        expect(page.get_by_role("region", name=name, exact=True).locator("header")).to_contain_text(str(count))
+    (tmp_path / "go").touch()
     wait_until(lambda: set(project.statuses().values()) == {"done"})
     assert len(project.read_merged_files()) == 2

@@ -176,6 +176,11 @@ def test_a_pull_request_has_the_title_and_body_from_the_page(
     expect(title).not_to_have_value("")
     own = title.input_value()
     expect(body).to_have_value(_holding("01-walls"))
+    ship.get_by_role("button", name="Preview").click()
+    word = ship.get_by_role("cell", name="01-walls").locator("code")
+    expect(word).to_have_text("01-walls")
+    assert word.evaluate("it => it.getClientRects().length") == 1  # no word is broken in two
+    ship.get_by_role("button", name="Preview").click()
 
     title.fill("A house")
     body.fill("# Walls and a roof\n\n<script>alert(1)</script>")

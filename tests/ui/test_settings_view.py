@@ -36,6 +36,12 @@ def test_a_saved_setting_applies_to_the_next_batch_until_it_is_reset(
     with window(browser, server) as shown:
         page = shown.page
         _open(page)
+        find = page.get_by_role("searchbox", name="Find a setting")
+        find.fill("timeout")
+        expect(page.locator("[data-setting]").first).to_have_attribute("data-setting", "timeout")
+        for name in ("idleTimeout", "verifyTimeout", "gateTimeout"):
+            expect(page.locator(f"[data-setting={name}]")).to_be_visible()
+        find.fill("")
         verify = page.get_by_role("textbox", name="Verify command")
         expect(verify).to_have_value("")
         expect(verify).to_have_accessible_description("From: default")

@@ -155,6 +155,12 @@ def test_a_task_is_cancelled_given_feedback_and_dropped(
     expect(retry).to_have_attribute("title", "It has not ended yet.")
 
     panel.get_by_role("button", name="Cancel").click()
+    asked = page.get_by_role("dialog", name="Cancel 01-walls?")
+    asked.get_by_role("button", name="Go back").click()
+    expect(panel.locator("header")).to_contain_text("running")
+    panel.get_by_role("button", name="Cancel").click()
+    asked.get_by_role("button", name="Cancel the task").click()
+    expect(page.get_by_role("region", name="Messages").get_by_role("button", name="Retry")).to_be_visible()
     expect(panel.locator("header")).to_contain_text("cancelled")
     expect(panel).to_contain_text("cancelled by request")
     expect(panel.get_by_role("button", name="Cancel")).to_have_attribute("aria-disabled", "true")
@@ -164,7 +170,8 @@ def test_a_task_is_cancelled_given_feedback_and_dropped(
     send = panel.get_by_role("button", name="Retry with feedback")
     expect(send).to_have_attribute("title", "Write something first.")
     words = panel.get_by_label("Feedback for the agent, which starts a new attempt")
-    words.fill("mind the doors")
+    expect(words).to_be_focused()
+    page.keyboard.type("mind the doors")
     page.keyboard.press("Tab")
     page.keyboard.press("Escape")
     _card(page, "01-walls").click()
@@ -251,6 +258,7 @@ def test_a_queued_task_is_approved_and_a_refusal_is_shown(project: TempProject, 
     expect(_panel(page).locator("header")).to_contain_text("done")
     expect(approve).to_have_attribute("title", "It is not waiting for approval.")
     wait_until(lambda: project.statuses() == {"01-walls": "done", "02-roof": "done"})
+    expect(page.get_by_role("alert")).to_have_count(0)  # what was refused is over
 
 
 def _after_somebody_else(route: Route) -> None:

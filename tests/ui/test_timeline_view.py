@@ -75,7 +75,7 @@ def test_a_timeline_shows_attempts_retries_waits_and_merges(
     _zooms(page)
     _walks(page, batch)
     window.go("/batches/nobody/timeline")
-    expect(page.get_by_text("Nothing to show")).to_be_visible()
+    expect(page.get_by_text("There is no such batch")).to_be_visible()
     window.ignore_errors("404")
 
 

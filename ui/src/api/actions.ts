@@ -1,9 +1,13 @@
 /* Requests to act on tasks and batches, reported in toasts. Nothing is shown as done before the journal says so: the
    board follows the events. */
 
-import { showError, showToast } from "../components/Toasts";
+import { releaseFreeze } from "../board/boardLayout";
+import { confirm } from "../components/ConfirmDialog";
+import { dismissErrors, SERVER_SUBJECT, showError, showToast } from "../components/Toasts";
+import { runKey } from "../model/board";
+import { useBoard } from "../store/board";
 import { api, unwrap } from "./client";
-import type { ActionResults, TaskAction } from "./types";
+import type { ActionResults, TaskAction, TaskStatus } from "./types";
 
 export type BatchAction = "cancel" | "pause" | "unpause" | "resume" | "approve" | "retry";
 
@@ -26,7 +30,7 @@ export async function sendBatchAction(
   body: { all?: boolean; agent?: string } = {},
 ): Promise<boolean> {
   const path = { batch_id: batchId };
-  return sendAndReport(`${ACTION_LABELS[action]} batch ${batchId.slice(0, 8)}`, () => {
+  return sendAndReport(`${ACTION_LABELS[action]} batch ${batchId.slice(0, 8)}`, batchId, () => {
     switch (action) {
       case "approve":
         return unwrap(
@@ -52,7 +56,11 @@ export async function sendTaskAction(
   body: { agent?: string; text?: string } = {},
 ): Promise<boolean> {
   const params = { path: { batch_id: batchId, task_id: taskId } };
-  return sendAndReport(`${ACTION_LABELS[action]} ${taskId}`, () => {
+  const undo = { text: "Retry", run: () => void sendTaskAction(batchId, taskId, "retry") };
+  const offered = action === "cancel" ? undo : null;
+  return sendAndReport(`${ACTION_LABELS[action]} ${taskId}`, runKey(batchId, taskId), send, offered);
+
+  function send(): Promise<ActionResults> {
     switch (action) {
       case "retry":
         return unwrap(
@@ -71,22 +79,57 @@ export async function sendTaskAction(
       default:
         return unwrap(api.POST(`/api/batches/{batch_id}/tasks/{task_id}/${action}`, { params }));
     }
-  });
+  }
 }
 
-async function sendAndReport(label: string, send: () => Promise<ActionResults>): Promise<boolean> {
+const ACTIVE: ReadonlySet<TaskStatus> = new Set(["running", "verifying", "merging"]);
+
+/** Asks first if work would be lost. */
+export async function cancelTask(batchId: string, taskId: string, status: TaskStatus): Promise<boolean> {
+  const question = {
+    title: `Cancel ${taskId}?`,
+    text: "Its attempt is stopped and its work discarded. Tasks that need it are blocked. You can retry it later.",
+    action: "Cancel the task",
+    danger: true,
+  };
+  if (ACTIVE.has(status) && !(await confirm(question))) return false;
+  return sendTaskAction(batchId, taskId, "cancel");
+}
+
+type Offered = { text: string; run(): void } | null;
+
+async function sendAndReport(
+  label: string,
+  subject: string,
+  send: () => Promise<ActionResults>,
+  action: Offered = null,
+): Promise<boolean> {
   try {
     const { results } = await send();
     const refused = results.find(({ result }) => result === "refused");
     if (refused !== undefined) {
-      showError(new Error(refused.reason ?? "refused"), label);
+      showError(new Error(refused.reason ?? "refused"), label, subject);
       return false;
     }
     const pending = results.some(({ result }) => result === "accepted");
-    showToast(pending ? `${label}: queued; no engine has picked it up yet` : label);
+    showToast(pending ? `${label}: queued; no engine has picked it up yet` : label, null, {
+      action,
+      subject,
+    });
+    releaseFreeze();
     return true;
   } catch (error) {
-    showError(error);
+    showError(error, undefined, subject);
     return false;
   }
 }
+
+/** An error is over when its task or batch has another status, or the server responds again. */
+useBoard.subscribe(({ board, connection }, { board: before, connection: connectionBefore }) => {
+  if (connection === "live" && connectionBefore !== "live")
+    dismissErrors((subject) => subject === SERVER_SUBJECT);
+  if (board.tasks === before.tasks && board.batches === before.batches) return;
+  const status = ({ tasks, byRun, batches }: typeof board, subject: string) =>
+    batches.get(subject)?.status ?? tasks.get(byRun.get(subject) ?? "")?.batch?.status;
+  dismissErrors((subject) => subject !== null && status(board, subject) !== status(before, subject));
+});

@@ -8,6 +8,7 @@ import { ConfirmDialog } from "../components/ConfirmDialog";
 import { EmptyState, LoadingState } from "../components/EmptyState";
 import { ErrorBoundary } from "../components/ErrorBoundary";
 import { Toasts } from "../components/Toasts";
+import { Editor } from "../editing/Editor";
 import { useEditor } from "../editing/editorState";
 import { LiveProvider } from "../live/LiveProvider";
 import { queryClient } from "../live/queryClient";
@@ -20,13 +21,13 @@ import { Sidebar } from "./Sidebar";
 import { isDark, setTheme, useTheme } from "./theme";
 import { useWindowTitle } from "./useWindowTitle";
 
-// The board is the first view; everything else is loaded on demand.
+// The board is the first view; other views are loaded on demand. Dialogs that a key opens are not: what is typed next
+// must reach them.
 const BatchesView = lazy(() => import("../batch/BatchesView"));
 const ReviewView = lazy(() => import("../review/ReviewView"));
 const GraphView = lazy(() => import("../graph/GraphView"));
 const TimelineView = lazy(() => import("../timeline/TimelineView"));
 const SettingsView = lazy(() => import("../settings/SettingsView"));
-const Editor = lazy(() => import("../editing/Editor"));
 const TaskPanel = lazy(() => import("../task/TaskPanel"));
 
 export function App() {
@@ -73,9 +74,7 @@ function Layout() {
       )}
       {editing && (
         <ErrorBoundary>
-          <Suspense fallback={null}>
-            <Editor />
-          </Suspense>
+          <Editor />
         </ErrorBoundary>
       )}
       <Palette />

@@ -29,18 +29,20 @@ export function BatchHeader({ batchId }: { batchId: string }) {
         )}
         <span className={styles.controls}>{batch && <BatchControls batch={batch} />}</span>
       </div>
-      {error !== null && <ErrorState error={error} onRetry={retry} />}
+      {error !== null && <HeaderError error={error} onRetry={retry} />}
       {batch && <ProgressRow batch={batch} />}
       {batch && <BatchFacts batch={batch} />}
-      <nav className={styles.tabs} aria-label="Views of this batch">
-        <ViewTab href={routes.review(batchId)} icon="review" name="Review" />
-        <ViewTab href={routes.graph(batchId)} icon="graph" name="Graph" />
-        <ViewTab href={routes.timeline(batchId)} icon="timeline" name="Timeline" />
-        <Link className={styles.board} href={projectUrl("/", { in: batchId })}>
-          <Icon name="board" />
-          Show on the board
-        </Link>
-      </nav>
+      {!isMissing(error) && (
+        <nav className={styles.tabs} aria-label="Views of this batch">
+          <ViewTab href={routes.review(batchId)} icon="review" name="Review" />
+          <ViewTab href={routes.graph(batchId)} icon="graph" name="Graph" />
+          <ViewTab href={routes.timeline(batchId)} icon="timeline" name="Timeline" />
+          <Link className={styles.board} href={projectUrl("/", { in: batchId })}>
+            <Icon name="board" />
+            Show on the board
+          </Link>
+        </nav>
+      )}
     </header>
   );
 }
@@ -111,13 +113,20 @@ function ViewTab({ href, icon, name }: { href: string; icon: IconName; name: str
   );
 }
 
-/** A batch view that could not be loaded. The header reports a batch that doesn't exist. */
-export function LoadError({ error, onRetry }: { error: unknown; onRetry(): void }) {
-  if (!(error instanceof ApiError) || error.status !== 404)
-    return <ErrorState error={error} onRetry={onRetry} />;
+function HeaderError({ error, onRetry }: { error: unknown; onRetry(): void }) {
+  if (!isMissing(error)) return <ErrorState error={error} onRetry={onRetry} />;
   return (
-    <EmptyState title="Nothing to show">
+    <EmptyState title="There is no such batch">
       <Link href={routes.batches()}>All batches</Link>
     </EmptyState>
   );
+}
+
+/** A batch view that could not be loaded. The header reports a batch that doesn't exist. */
+export function LoadError({ error, onRetry }: { error: unknown; onRetry(): void }) {
+  return isMissing(error) ? null : <ErrorState error={error} onRetry={onRetry} />;
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof ApiError && error.status === 404;
 }

@@ -2,6 +2,7 @@ import { useEffect, useId, useRef, useState } from "react";
 import { api, describeError, unwrap } from "../api/client";
 import { useReadOnlyReason } from "../app/access";
 import { routes } from "../app/routes";
+import { releaseFreeze } from "../board/boardLayout";
 import { Button } from "../components/Button";
 import { Dialog } from "../components/Dialog";
 import { LoadingState } from "../components/EmptyState";
@@ -30,7 +31,7 @@ interface Props {
 }
 
 /** Preview of a batch: its plan, and the options to change. */
-export default function PlanDialog({ taskIds, onClose }: Props) {
+export function PlanDialog({ taskIds, onClose }: Props) {
   const order = useRunOptions();
   const preview = usePlanPreview(buildBatchBody(order, taskIds));
   const errors = fieldErrors(preview.error);
@@ -135,10 +136,11 @@ function useStart(order: RunOptions, taskIds: readonly string[], onClose: () => 
         }),
       );
       const note = created.accepted ? "It is saved; no engine has picked it up yet." : null;
-      const link = { href: routes.review(created.id), text: `Open batch ${shortId(created.id)}` };
-      showToast(`Started ${pluralize(created.tasks.length, "task")}`, note, link);
+      const action = { href: routes.review(created.id), text: `Open batch ${shortId(created.id)}` };
+      showToast(`Started ${pluralize(created.tasks.length, "task")}`, note, { action });
       pinBatches([created.id]);
       clearSelection();
+      releaseFreeze();
       resetRunOptions();
       void live?.refresh();
       onClose();

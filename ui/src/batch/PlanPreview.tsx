@@ -1,6 +1,6 @@
 import type { Plan, Problem } from "../api/types";
 import { Button } from "../components/Button";
-import { formatCost, formatDuration, pluralize } from "../model/format";
+import { formatCost, formatDuration, pluralize, spellOutBidi } from "../model/format";
 import styles from "./PlanDialog.module.css";
 import { countTasks, hasMissingNeeds, problemHint, sortBySeverity } from "./runChecks";
 import { type RunOptions, useRunOptions } from "./runOptions";
@@ -75,7 +75,7 @@ function TaskRow({ task, longest }: { task: PlanTask; longest: boolean }) {
     <li className={styles.row}>
       <p className={styles.task}>
         <span className={styles.id}>{id}</span>
-        {title !== id && <span className={styles.title}>{title}</span>}
+        {title !== id && <span className={styles.title}>{spellOutBidi(title)}</span>}
         {longest && <span className={styles.tag}>longest path</span>}
         {agent && <span className={styles.muted}>{agent}</span>}
       </p>

@@ -1,4 +1,4 @@
-import { lazy, Suspense, useMemo, useState } from "react";
+import { useMemo, useState } from "react";
 import { useShallow } from "zustand/react/shallow";
 import type { Mode, Task } from "../api/types";
 import { useReadOnlyReason } from "../app/access";
@@ -12,12 +12,11 @@ import { pluralize } from "../model/format";
 import { useBoard } from "../store/board";
 import { clearSelection, toggleSelected, useSelection } from "../store/selection";
 import { BulkActions, type BulkResult, BulkResults } from "./BulkActions";
+import { PlanDialog } from "./PlanDialog";
 import styles from "./RunBar.module.css";
 import { AgentPicker, RunSettings, SelectionOptions } from "./RunForm";
 import { findRunBlocker, type RunBlocker } from "./runChecks";
 import { useRunOptions } from "./runOptions";
-
-const PlanDialog = lazy(() => import("./PlanDialog"));
 
 /** Actions on the selected tasks. */
 export function RunBar() {
@@ -65,9 +64,7 @@ export function RunBar() {
       )}
       {planning !== null && (
         <ErrorBoundary>
-          <Suspense fallback={null}>
-            <PlanDialog taskIds={planning} onClose={() => setPlanning(null)} />
-          </Suspense>
+          <PlanDialog taskIds={planning} onClose={() => setPlanning(null)} />
         </ErrorBoundary>
       )}
     </>

@@ -21,7 +21,6 @@ interface Props {
 export const BoardColumn = memo(function BoardColumn({ column, alone = false }: Props) {
   const narrow = useBoardLayout((store) => !alone && store.narrow.has(column));
   const ids = useBoardLayout((store) => store.columns[column]);
-  const total = useBoardLayout((store) => store.unfrozen[column].length);
   const name = COLUMN_NAMES[column];
   return (
     <section
@@ -37,7 +36,7 @@ export const BoardColumn = memo(function BoardColumn({ column, alone = false }: 
           <ColumnIcon column={column} />
         </span>
         <h2>{name}</h2>
-        <span className={styles.count}>{total}</span>
+        <span className={styles.count}>{ids.length}</span>
         {!narrow && <ColumnCheckbox ids={ids} name={name} />}
       </header>
       {!narrow && <Cards column={column} ids={ids} />}
@@ -73,7 +72,8 @@ function Cards({ column, ids }: { column: Column; ids: readonly string[] }) {
     <div
       ref={scroller}
       className={styles.scroller}
-      onFocus={(event) => event.target.matches(":focus-visible") && keyActivity.move(column)}
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: it is scrolled with the keyboard; only one card is in the tab order
+      tabIndex={0}
       onKeyDown={() => keyActivity.move(column)}
       onBlur={onBlur}
     >

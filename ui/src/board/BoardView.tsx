@@ -108,7 +108,9 @@ function useOpenCardMark(open: ReturnType<typeof useOpenTask>[0]): void {
 /** `alone`: only one column fits. */
 function Columns({ single }: { single: boolean }) {
   const one = useViewSettings((store) => store.column);
-  const empty = useBoardLayout(({ columns }) => COLUMNS.every((column) => columns[column].length === 0));
+  const empty = useBoardLayout((store) => COLUMNS.every((column) => store.columns[column].length === 0));
+  const columns = useRef<HTMLDivElement>(null);
+  useOpenCardVisible(columns);
   if (empty) return <NoMatches />;
   if (single) {
     return (
@@ -121,12 +123,26 @@ function Columns({ single }: { single: boolean }) {
     );
   }
   return (
-    <div className={styles.columns}>
+    <div ref={columns} className={styles.columns}>
       {COLUMNS.map((column) => (
         <BoardColumn key={column} column={column} />
       ))}
     </div>
   );
+}
+
+/** The panel narrows the board: the card that it belongs to stays visible beside it. */
+function useOpenCardVisible(columns: RefObject<HTMLElement | null>): void {
+  const open = useBoardLayout((store) => store.open);
+  useEffect(() => {
+    const element = columns.current;
+    if (open === null || element === null) return;
+    const scroll = () =>
+      element.querySelector("[data-open]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+    const observer = new ResizeObserver(scroll);
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, [columns, open]);
 }
 
 function NoMatches() {
@@ -178,7 +194,7 @@ function ColumnTabs() {
 }
 
 function ColumnTab({ column, current }: { column: Column; current: boolean }) {
-  const count = useBoardLayout((store) => store.unfrozen[column].length);
+  const count = useBoardLayout((store) => store.columns[column].length);
   return (
     <button
       type="button"

@@ -1,7 +1,7 @@
 /* What the board displays: matching tasks by column, without moving cards under the pointer or the keyboard focus. */
 
 import { create } from "zustand";
-import { type Arrangement, arrange, EMPTY_ARRANGEMENT, reuseUnchanged } from "../model/arrangement";
+import { type Arrangement, arrange, EMPTY_ARRANGEMENT } from "../model/arrangement";
 import { type Direction, findColumn, firstCard, nextCard } from "../model/cardNavigation";
 import { COLUMNS, type Column } from "../model/columns";
 import { createMatcher } from "../model/filter";
@@ -20,8 +20,6 @@ import { useViewSettings } from "./viewSettings";
 
 interface BoardLayout {
   readonly columns: Arrangement;
-  /** The column each task belongs to; frozen cards may be in another one. */
-  readonly unfrozen: Arrangement;
   readonly narrow: ReadonlySet<Column>;
   /** The card with the keyboard cursor, which Tab leads to. */
   readonly cursor: string | null;
@@ -33,7 +31,6 @@ interface BoardLayout {
 
 export const useBoardLayout = create<BoardLayout>(() => ({
   columns: EMPTY_ARRANGEMENT,
-  unfrozen: EMPTY_ARRANGEMENT,
   narrow: new Set(COLUMNS),
   cursor: null,
   focusRequest: null,
@@ -67,15 +64,13 @@ function updateLayout(reset: boolean): void {
   const before = useBoardLayout.getState();
   const frozen = reset ? new Set<Column>() : frozenColumns(interaction, Date.now());
   const now = arrange(useBoard.getState().board.tasks.values(), createMatcher(filter), grouping);
-  const belongs = reuseUnchanged(before.unfrozen, now);
   const columns = freezeColumns(before.columns, now, frozen);
   const collapsed = collapseEmpty(before.narrow, columns, frozen);
-  if (columns === before.columns && belongs === before.unfrozen && collapsed === before.narrow) return;
+  if (columns === before.columns && collapsed === before.narrow) return;
   const cursor =
     before.cursor !== null && findColumn(columns, before.cursor) ? before.cursor : firstCard(columns);
   useBoardLayout.setState({
     columns,
-    unfrozen: belongs,
     narrow: collapsed,
     cursor,
     focusRequest: followFocusedCard(before.columns, columns) ?? before.focusRequest,
@@ -100,11 +95,17 @@ function setInteraction(next: Interaction): void {
   const now = Date.now();
   const end = unfreezeTime(interaction, now);
   window.clearTimeout(timer);
-  if (end !== null) timer = window.setTimeout(releaseFreeze, end - now + 1);
+  if (end !== null) timer = window.setTimeout(onFreezeEnd, end - now + 1);
 }
 
-function releaseFreeze(): void {
+function onFreezeEnd(): void {
   setInteraction(interaction);
+  updateLayout(false);
+}
+
+/** After an action of the user, who wants to see what becomes of it: everything moves until the next movement. */
+export function releaseFreeze(): void {
+  setInteraction(NO_INTERACTION);
   updateLayout(false);
 }
 
@@ -133,7 +134,10 @@ export function moveFocus(direction: Direction): void {
   const { columns, cursor } = useBoardLayout.getState();
   const from = focusedCard() ?? (isFocusLost(document.activeElement) ? null : cursor);
   const id = from === null ? cursor : nextCard(columns, from, direction);
-  if (id !== null) focusCard(id);
+  if (id === null) return;
+  focusCard(id);
+  const column = findColumn(columns, id);
+  if (column !== undefined) keyActivity.move(column);
 }
 
 /** Where the focus goes when its element disappears. */

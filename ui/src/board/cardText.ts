@@ -2,6 +2,7 @@
 
 import type { SourceStatus, Task } from "../api/types";
 import { type Column, columnOf } from "../model/columns";
+import { spellOutBidi } from "../model/format";
 
 export const SHORT_HEIGHT = 92; // px: all cards of a column have the same height, so that nothing below them moves
 const TALL_HEIGHT = 114;
@@ -15,7 +16,7 @@ export function cardHeight(column: Column): number {
 const MAX_LENGTH = 400; // characters: more than fits into two lines, but not slow to lay out
 
 export function truncate(text: string): string {
-  return text.length <= MAX_LENGTH ? text : `${text.slice(0, MAX_LENGTH)}…`;
+  return spellOutBidi(text.length <= MAX_LENGTH ? text : `${text.slice(0, MAX_LENGTH)}…`);
 }
 
 const SOURCE_STATUS_TEXT: Record<SourceStatus, string> = {

@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useId, useRef } from "react";
+import { type ReactNode, useId, useLayoutEffect, useRef } from "react";
 import { Button } from "./Button";
 import { classNames } from "./classNames";
 import styles from "./Dialog.module.css";
@@ -22,7 +22,7 @@ interface Props {
 export function Dialog({ title, titleHidden = false, onClose, children, actions, size = "medium" }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   const name = useId();
-  useEffect(() => {
+  useLayoutEffect(() => {
     const element = dialog.current;
     if (element === null || element.open) return;
     const before = document.activeElement;

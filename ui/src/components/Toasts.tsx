@@ -1,8 +1,9 @@
-/* Toasts for the results of actions. Errors stay until they are dismissed. */
+/* Toasts for the results of actions. Errors stay until they are dismissed or what they are about has changed. */
 
-import { Link } from "wouter";
+import { useEffect } from "react";
+import { Link, useLocation } from "wouter";
 import { create } from "zustand";
-import { describeError } from "../api/client";
+import { describeError, UnreachableError } from "../api/client";
 import { Button } from "./Button";
 import { Icon } from "./Icon";
 import styles from "./Toasts.module.css";
@@ -12,8 +13,10 @@ interface Toast {
   text: string;
   hint: string | null;
   isError: boolean;
-  /** A link to more details. */
-  link: { href: string; text: string } | null;
+  /** A link to more details, or something to do about it. */
+  action: { text: string; href: string } | { text: string; run(): void } | null;
+  /** What it is about, such as a run: the next toast about it takes its place. */
+  subject: string | null;
 }
 
 const TOAST_MS = 5000; // ms
@@ -21,29 +24,48 @@ const MAX_TOASTS = 4;
 
 const useToasts = create<{ toasts: readonly Toast[]; next: number }>(() => ({ toasts: [], next: 1 }));
 
-export function showToast(text: string, hint: string | null = null, link: Toast["link"] = null): void {
-  const id = addToast({ text, hint, isError: false, link });
+export function showToast(
+  text: string,
+  hint: string | null = null,
+  { action = null, subject = null }: Partial<Pick<Toast, "action" | "subject">> = {},
+): void {
+  const id = addToast({ text, hint, isError: false, action, subject });
   window.setTimeout(() => removeToast(id), TOAST_MS);
 }
 
-/** Errors stay until they are closed. */
-export function showError(error: unknown, action?: string): void {
+export const SERVER_SUBJECT = "server"; // of errors that are over when the server responds again
+
+/** `doing`: what failed. */
+export function showError(error: unknown, doing?: string, subject: string | null = null): void {
   const { message, hint } = describeError(error);
   addToast({
-    text: action === undefined ? message : `${action}: ${message}`,
+    text: doing === undefined ? message : `${doing}: ${message}`,
     hint,
     isError: true,
-    link: null,
+    action: null,
+    subject: error instanceof UnreachableError ? SERVER_SUBJECT : subject,
+  });
+}
+
+/** Removes the errors about what this holds for. */
+export function dismissErrors(isOver: (subject: string | null) => boolean): void {
+  useToasts.setState(({ toasts }) => {
+    const left = toasts.filter(({ isError, subject }) => !isError || !isOver(subject));
+    return left.length === toasts.length ? {} : { toasts: left };
   });
 }
 
 function addToast(toast: Omit<Toast, "id">): number {
   const { next } = useToasts.getState();
   useToasts.setState(({ toasts }) => ({
-    toasts: [...toasts.filter((each) => each.text !== toast.text), { ...toast, id: next }].slice(-MAX_TOASTS),
+    toasts: [...toasts.filter((each) => !isReplaced(each, toast)), { ...toast, id: next }].slice(-MAX_TOASTS),
     next: next + 1,
   }));
   return next;
+}
+
+function isReplaced(old: Omit<Toast, "id">, { text, subject }: Omit<Toast, "id">): boolean {
+  return old.text === text || (subject !== null && old.subject === subject);
 }
 
 function removeToast(id: number): void {
@@ -52,6 +74,9 @@ function removeToast(id: number): void {
 
 export function Toasts() {
   const toasts = useToasts((store) => store.toasts);
+  const [path] = useLocation();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: an error belongs to the view where it happened
+  useEffect(() => dismissErrors(() => true), [path]);
   return (
     <section className={styles.toasts} aria-label="Messages" aria-live="polite">
       {toasts.map((toast) => (
@@ -65,18 +90,32 @@ export function Toasts() {
           <div className={styles.message}>
             <p>{toast.text}</p>
             {toast.hint && <p className={styles.hint}>{toast.hint}</p>}
-            {toast.link && (
-              <Link href={toast.link.href} onClick={() => removeToast(toast.id)}>
-                {toast.link.text}
+            {toast.action && "href" in toast.action && (
+              <Link href={toast.action.href} onClick={() => removeToast(toast.id)}>
+                {toast.action.text}
               </Link>
             )}
           </div>
+          {toast.action && "run" in toast.action && <ToastButton id={toast.id} action={toast.action} />}
           <Button kind="quiet" icon label="Dismiss" onClick={() => removeToast(toast.id)}>
             <Icon name="close" />
           </Button>
         </div>
       ))}
     </section>
+  );
+}
+
+function ToastButton({ id, action }: { id: number; action: { text: string; run(): void } }) {
+  return (
+    <Button
+      onClick={() => {
+        removeToast(id);
+        action.run();
+      }}
+    >
+      {action.text}
+    </Button>
   );
 }
 

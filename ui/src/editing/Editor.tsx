@@ -172,7 +172,7 @@ function GeneralError({ editor }: { editor: TaskEditor }) {
 const Markdown = lazy(() => import("../components/Markdown"));
 
 /** Rendered by the app; opened by `openEditor`. */
-export default function Editor() {
+export function Editor() {
   const open = useEditor((store) => store.open);
   if (open === null) return null;
   return open.task === null ? (

@@ -64,6 +64,14 @@ export function formatTimeLeft(instant: string, now: number): string {
   return seconds <= 0 ? "longer than expected" : `about ${formatDuration(seconds)} left`;
 }
 
+/** Characters that change the direction of the text after them, spelled out: they could make a text read as another. */
+export function spellOutBidi(text: string): string {
+  return text.replace(
+    /[\u202a-\u202e\u2066-\u2069]/g,
+    (letter) => `<U+${letter.charCodeAt(0).toString(16).toUpperCase()}>`,
+  );
+}
+
 /** A short form of an id that is enough to recognise it. */
 export function shortId(id: string): string {
   return id.slice(0, 8);

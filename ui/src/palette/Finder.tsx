@@ -10,7 +10,7 @@ import { type Item, useItems } from "./items";
 import { type Match, rank } from "./match";
 
 /** A search field with its matches: a combobox whose list is always open. The focus stays in the field. */
-export default function Finder({ onClose }: { onClose(): void }) {
+export function Finder({ onClose }: { onClose(): void }) {
   const [query, setQuery] = useState("");
   const [active, setActive] = useState(0);
   const list = useId();

@@ -1,12 +1,8 @@
-import { lazy, Suspense, useEffect, useState } from "react";
+import { useState } from "react";
 import { useCommands } from "../commands/commands";
 import { ErrorBoundary } from "../components/ErrorBoundary";
-
-const loadFinder = () => import("./Finder");
-const loadHelp = () => import("./ShortcutHelp");
-const Finder = lazy(loadFinder);
-const ShortcutHelp = lazy(loadHelp);
-const PRELOAD_MS = 1500; // ms: preloaded after the board, so that they open at once, even without the server
+import { Finder } from "./Finder";
+import { ShortcutHelp } from "./ShortcutHelp";
 
 /** The command palette and the shortcut help, opened by a key from anywhere except other dialogs. */
 export function Palette() {
@@ -16,13 +12,6 @@ export function Palette() {
     setOpen((now) =>
       now === which ? null : document.querySelector("dialog:modal") && now === null ? now : which,
     );
-  useEffect(() => {
-    const timer = window.setTimeout(
-      () => void Promise.all([loadFinder(), loadHelp()]).catch(() => undefined),
-      PRELOAD_MS,
-    );
-    return () => window.clearTimeout(timer);
-  }, []);
   useCommands([
     {
       id: "palette",
@@ -38,9 +27,7 @@ export function Palette() {
   if (open === null) return null;
   return (
     <ErrorBoundary>
-      <Suspense fallback={null}>
-        {open === "palette" ? <Finder onClose={close} /> : <ShortcutHelp onClose={close} />}
-      </Suspense>
+      {open === "palette" ? <Finder onClose={close} /> : <ShortcutHelp onClose={close} />}
     </ErrorBoundary>
   );
 }

@@ -4,7 +4,7 @@ import { Kbd } from "../components/Kbd";
 import styles from "./ShortcutHelp.module.css";
 
 /** All shortcuts that are available now. */
-export default function ShortcutHelp({ onClose }: { onClose(): void }) {
+export function ShortcutHelp({ onClose }: { onClose(): void }) {
   const commands = useCommandRegistry((store) => store.commands);
   return (
     <Dialog title="Keyboard shortcuts" size="large" onClose={onClose}>

@@ -10,7 +10,7 @@ import { type Command, useCommandRegistry } from "../commands/commands";
 import { statusText } from "../components/Status";
 import type { Board } from "../model/board";
 import { COLUMN_NAMES, columnOf } from "../model/columns";
-import { pluralize, shortId } from "../model/format";
+import { pluralize, shortId, spellOutBidi } from "../model/format";
 import { useBoard } from "../store/board";
 import type { Findable } from "./match";
 
@@ -79,7 +79,7 @@ function taskItems({ tasks }: Board, open: (id: string) => void): Item[] {
   return [...tasks.values()].map((task) => ({
     key: `task ${task.id}`,
     group: "Tasks",
-    title: task.title === task.id ? task.id : `${task.id} ${task.title}`,
+    title: spellOutBidi(task.title === task.id ? task.id : `${task.id} ${task.title}`),
     note: COLUMN_NAMES[columnOf(task)],
     run: () => open(task.id),
   }));

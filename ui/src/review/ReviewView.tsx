@@ -4,8 +4,8 @@ import { lazy, Suspense, useState } from "react";
 import { useSearchParams } from "wouter";
 import { useBatch, useTimeline } from "../api/queries";
 import type { Batch } from "../api/types";
-import { BatchHeader } from "../batch/BatchHeader";
-import { ErrorState, LoadingState } from "../components/EmptyState";
+import { BatchHeader, LoadError } from "../batch/BatchHeader";
+import { LoadingState } from "../components/EmptyState";
 import { SegmentedControl } from "../components/SegmentedControl";
 import { Conflicts, PredictedConflicts } from "./Conflicts";
 import { GateSection } from "./Gate";
@@ -31,13 +31,15 @@ export default function ReviewView({ batchId }: { batchId: string }) {
   return (
     <div className={styles.review}>
       <BatchHeader batchId={batchId} />
-      <SegmentedControl
-        legend="Review mode"
-        options={VIEW_LABELS}
-        selected={showDiff ? "change" : "tasks"}
-        onSelect={(view) => setView(view === "change" ? view : null)}
-        className={styles.choice}
-      />
+      {batch.data && (
+        <SegmentedControl
+          legend="Review mode"
+          options={VIEW_LABELS}
+          selected={showDiff ? "change" : "tasks"}
+          onSelect={(view) => setView(view === "change" ? view : null)}
+          className={styles.choice}
+        />
+      )}
       {showDiff ? (
         <>
           <h2 className="visually-hidden">Full diff</h2>
@@ -48,7 +50,7 @@ export default function ReviewView({ batchId }: { batchId: string }) {
       ) : batch.data ? (
         <TaskByTask batch={batch.data} />
       ) : batch.error ? (
-        <ErrorState error={batch.error} onRetry={() => void batch.refetch()} />
+        <LoadError error={batch.error} onRetry={() => void batch.refetch()} />
       ) : (
         <LoadingState what="Loading the batch" />
       )}

@@ -71,15 +71,14 @@ const TITLES = new Map(
   COMMON_SECTIONS.flatMap(({ settings }) => settings).map(({ name, title }) => [name, title]),
 );
 
-/** Settings that contain every word, in order; an exact name matches only that setting. */
+/** Settings that contain every word: the one with this name, those that are named so, then the others. */
 export function findSettings(query: string, all: readonly SettingEntry[]): readonly SettingEntry[] {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
-  const exact = all.filter(({ setting }) =>
-    [setting.key, setting.name].some((each) => each === query.trim()),
-  );
-  if (exact.length > 0) return exact;
-  return all.filter(({ setting: { name, key, about, variable } }) => {
-    const text = `${name} ${key} ${about} ${variable} ${TITLES.get(name) ?? ""}`.toLowerCase();
-    return words.every((word) => text.includes(word));
-  });
+  const contains = (text: string) => words.every((word) => text.toLowerCase().includes(word));
+  const rank = ({ setting: { name, key, about, variable } }: SettingEntry): number => {
+    if ([name, key].includes(query.trim())) return 0;
+    if (contains(`${name} ${key} ${TITLES.get(name) ?? ""}`)) return 1;
+    return contains(`${name} ${key} ${about} ${variable} ${TITLES.get(name) ?? ""}`) ? 2 : 3;
+  };
+  return [0, 1, 2].flatMap((wanted) => all.filter((entry) => rank(entry) === wanted));
 }

@@ -8,6 +8,7 @@ import { classNames } from "../components/classNames";
 import { Icon } from "../components/Icon";
 import { TaskStatusBadge } from "../components/Status";
 import { findColumn } from "../model/cardNavigation";
+import { spellOutBidi } from "../model/format";
 import { MAX_WIDTH, MIN_WIDTH, setWidth, toggleWide, useFullScreenPanel, usePanel } from "./panelState";
 import { adjacentTasks, type RunInfo } from "./selectedTask";
 import styles from "./TaskPanel.module.css";
@@ -61,7 +62,7 @@ export function PanelFrame({ open, task, title, known, actions, children, withou
           <PanelToolbar open={open} task={task} />
         </div>
         <h2 ref={heading} id={name} className={styles.title} tabIndex={-1} dir="auto">
-          {title}
+          {spellOutBidi(title)}
         </h2>
       </header>
       {actions}

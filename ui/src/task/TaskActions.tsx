@@ -1,5 +1,5 @@
 import { useId, useState } from "react";
-import { sendTaskAction } from "../api/actions";
+import { cancelTask, sendTaskAction } from "../api/actions";
 import { useAgents } from "../api/queries";
 import type { AgentInfo, TaskAction } from "../api/types";
 import { useReadOnlyReason } from "../app/access";
@@ -48,7 +48,10 @@ function RunActions({ selected, run, known }: { selected: SelectedTask; run: Run
   const isAsking = known.waiting === "answer";
   const send: SendAction = async (action, body = {}) => {
     setBusy(action);
-    const granted = await sendTaskAction(run.batchId, run.taskId, action, body);
+    const granted =
+      action === "cancel"
+        ? await cancelTask(run.batchId, run.taskId, known.status)
+        : await sendTaskAction(run.batchId, run.taskId, action, body);
     setBusy(null);
     if (granted) void selected.explanation.refetch();
     return granted;
@@ -179,6 +182,10 @@ interface FeedbackFormProps {
   send(text: string): Promise<boolean>;
 }
 
+function focusOnMount(field: HTMLTextAreaElement | null): void {
+  field?.focus();
+}
+
 /** Text for the agent: an answer, or feedback for a new attempt. Stored in the browser until it is sent. */
 function FeedbackForm({ run, question, busy, disabled, close, send }: FeedbackFormProps) {
   const [text, setText] = useFeedbackDraft(run);
@@ -207,6 +214,7 @@ function FeedbackForm({ run, question, busy, disabled, close, send }: FeedbackFo
       </label>
       <textarea
         id={id}
+        ref={question === null ? focusOnMount : undefined}
         className={styles.text}
         rows={3}
         value={text}
