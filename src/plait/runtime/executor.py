@@ -188,6 +188,25 @@ class ExecutorCallbacks(Protocol):
     def on_lost(self, attempt: Attempt, why: str) -> None: ...
 
 
+@dataclass(frozen=True, slots=True)
+class NodeStatus:
+    """A machine of a cluster. `slots` is how many attempts it may run, `used` how many run there now, for any engine.
+
+    `memory` and `free_memory` are in bytes, 0 if unknown. `labels` are the agents that it says it has; empty: it doesn't say.
+    `problem`: why no attempt is started there now; empty: there is no reason.
+    """
+
+    name: str
+    address: str = ""
+    is_alive: bool = True
+    slots: int = 0
+    used: int = 0
+    memory: int = 0
+    free_memory: int = 0
+    labels: tuple[str, ...] = ()
+    problem: str = ""
+
+
 OnError = Callable[[Exception], None]
 OnWait = Callable[[str], None]  # gets the name of a program that git waits for: it signs a commit, and may ask a person
 
@@ -274,6 +293,13 @@ class Executor(Protocol):
         """What the attempt prints, whether or not it has started yet. It stays readable when the attempt has ended, and after
         a restart of the engine.
         """
+
+    @property
+    def slots(self) -> int | None:
+        """How many attempts it has room for in all, as of now; None: the limits of this machine are all there is."""
+
+    def list_nodes(self) -> Sequence[NodeStatus]:
+        """The machines of the cluster, as they were last seen; none if attempts run on this machine."""
 
     def end_leftovers(self) -> int:
         """End what outlived its attempts. How many processes are still being ended. Raises OSError."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -22,6 +22,7 @@ from plait.runtime.executor import (
     ExecutorCallbacks,
     ExitedProcess,
     LostProcess,
+    NodeStatus,
     ProbeResult,
     Reactor,
     RunningProcess,
@@ -137,6 +138,13 @@ class LocalExecutor:
             live_attempt.attempt: processes.memory_footprint(process.pid for process in trees[live_attempt.root.tag])
             for live_attempt in live
         }
+
+    @property
+    def slots(self) -> int | None:
+        return None
+
+    def list_nodes(self) -> Sequence[NodeStatus]:
+        return ()
 
     def open_transcript(self, attempt: Attempt) -> FileTranscript:
         return FileTranscript(self._folder.attempt(attempt).transcript)
