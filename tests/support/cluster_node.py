@@ -31,11 +31,14 @@ class ClusterNode:
 
     def git(self, *words: str, at: Path | None = None, feed: bytes = b"") -> str:
         """In the mirror, or as an agent in its workspace."""
+        return os.fsdecode(self.git_bytes(*words, at=at, feed=feed)).rstrip("\n")
+
+    def git_bytes(self, *words: str, at: Path | None = None, feed: bytes = b"") -> bytes:
         done = subprocess.run(
             ["git", *words], cwd=at or self.mirror, env=environment(), input=feed, capture_output=True, check=False
         )
         assert not done.returncode, done.stderr.decode()
-        return os.fsdecode(done.stdout).rstrip("\n")
+        return done.stdout
 
     def send(self, commit: str) -> bytes:
         """Send a commit to the node; the bundle."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import field
 from pathlib import Path
 from typing import IO
@@ -51,6 +52,7 @@ _STALE_LOCK_SECONDS = 10.0
 _GITLINK_MODE = "160000"
 _MODES = frozenset({"000000", "100644", "100755", "120000", _GITLINK_MODE})
 _FSCK_OBJECT = re.compile(r"(?:object|in) (?P<id>[0-9a-f]{40,64})")
+_FSCK_MISSING = re.compile(r"did not receive expected object (?P<id>[0-9a-f]{40,64})")
 _FSCK_RULE = re.compile(r"error(?: in \w+ [0-9a-f]+|: object [0-9a-f]+)?: (?P<rule>[A-Za-z0-9]+: .*)")
 
 
@@ -204,6 +206,8 @@ def _index_strictly(quarantine: Git, file: IO[bytes], scratch: Path, expected: E
         failure = error
     if failure is None:
         return
+    if missing := _FSCK_MISSING.search(failure.stderr):
+        raise BundleError(f"the result is not complete: the object {missing['id']} is missing") from failure
     if not (found := _FSCK_OBJECT.search(failure.stderr)):
         raise _explain(failure) from failure
     # Once more without the checks, to find out which path it is.
@@ -217,9 +221,12 @@ def _index_strictly(quarantine: Git, file: IO[bytes], scratch: Path, expected: E
 
 
 def _find_path(git: Git, expected: ExpectedResult, name: str) -> str:
-    if not expected.tip:
-        return ""
-    listed = git.read_bounded("rev-list", "--objects", expected.tip, f"^{expected.base}", max_bytes=MAX_CHANGE_BYTES)
+    """Empty if git can't list the paths, since the result is damaged in other places too."""
+    listed = None
+    with suppress(GitError):
+        if expected.tip:
+            revisions = (expected.tip, f"^{expected.base}")
+            listed = git.read_bounded("rev-list", "--objects", *revisions, max_bytes=MAX_CHANGE_BYTES)
     for line in (listed or b"").decode("utf-8", "replace").splitlines():
         if line.startswith(f"{name} "):
             return line.partition(" ")[2]
