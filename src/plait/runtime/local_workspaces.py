@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -20,6 +21,7 @@ from plait.system.state_paths import AttemptFolder, StateFolder
 
 if TYPE_CHECKING:
     from plait.git.worktrees.workspaces import GitWorkspaces
+    from plait.runtime.setup.setup_command import SetupSpec
 
 DISK_CHECK_SECONDS = 60.0
 
@@ -168,12 +170,13 @@ class LocalWorkspaces:
             self.worktrees.prepare(batch, task, spec.base, spec.setup, top=spec.checkout)
         for place in spec.checkouts:
             self.worktrees.checkout(batch, spec.base, spec.setup, top=spec.checkout, place=place)
-        sandbox = self.build_sandbox(spec)
         # Also before a check: what the agent changed may need another setup.
-        return (*self._write_setup(spec, sandbox), *sandbox)
+        setup = self._find_setup(spec)
+        sandbox = self.build_sandbox(spec, runs_once=setup is None)
+        return (*self._write_setup(spec, setup, sandbox), *sandbox) if setup is not None else sandbox
 
-    def build_sandbox(self, spec: AttemptSpec) -> Argv:
-        """The words that put a command into the attempt's sandbox; () if it has none."""
+    def build_sandbox(self, spec: AttemptSpec, *, runs_once: bool = True) -> Argv:
+        """The words that put a command into the attempt's sandbox; () if it has none. `runs_once`: one command only."""
         if spec.sandbox is None or not spec.argv:
             return ()
         from plait.runtime.sandbox.wrapping import build_sandbox_command  # only where there are sandboxes
@@ -181,9 +184,9 @@ class LocalWorkspaces:
         folder = StateFolder(self.folder.root.resolve())
         attempt_folder = folder.attempt(spec.attempt).path
         if spec.kind is AttemptKind.IN_PLACE:
-            return build_sandbox_command(spec, attempt_folder, folder.root)
-        worktrees = self.worktrees
-        return build_sandbox_command(spec, attempt_folder, folder.root, worktrees.git_dir, worktrees.root)
+            return build_sandbox_command(spec, attempt_folder, folder.root, runs_once=runs_once)
+        git_dir, root = self.worktrees.git_dir, self.worktrees.root
+        return build_sandbox_command(spec, attempt_folder, folder.root, git_dir, root, runs_once=runs_once)
 
     def close_sandbox(self, folder: AttemptFolder) -> None:
         """The attempt has ended: keep the files that it wrote for plait, and remove its home and /tmp."""
@@ -201,24 +204,29 @@ class LocalWorkspaces:
             ("sandbox", str(folder.path)), lambda: remove_private_folder(folder.path), lambda _: None, lambda _: None
         )
 
-    def _write_setup(self, spec: AttemptSpec, sandbox: Argv) -> Argv:
-        """The setup is part of the attempt: its output goes to the transcript, and it is ended with it."""
+    def _find_setup(self, spec: AttemptSpec) -> SetupSpec | None:
+        """What is left to do for the workspace, or to warn about; None: nothing."""
         from plait.runtime.setup.preparation import is_setup_needed  # only where there are workspaces
-        from plait.runtime.setup.setup_command import build_setup_command, build_spec, write_spec
+        from plait.runtime.setup.setup_command import build_spec
 
-        attempt_folder = self.folder.attempt(spec.attempt)
         setup = build_spec(
             spec.setup,
             workspace=Path(spec.workspace),
             top=Path(spec.checkout),
             cache=self._setups_folder,
-            failed=attempt_folder.path / "outfit.failed",
-            sandbox=sandbox if spec.sandbox is not None and spec.sandbox.confine_setup else (),
+            failed=self.folder.attempt(spec.attempt).path / "outfit.failed",
         )
-        if not is_setup_needed(setup):
-            return ()
-        write_spec(attempt_folder.setup_spec, setup)
-        return build_setup_command(attempt_folder.setup_spec)
+        return setup if is_setup_needed(setup) else None
+
+    def _write_setup(self, spec: AttemptSpec, setup: SetupSpec, sandbox: Argv) -> Argv:
+        """The setup is part of the attempt: its output goes to the transcript, and it is ended with it."""
+        from plait.runtime.setup.setup_command import build_setup_command, write_spec
+
+        if spec.sandbox is not None and spec.sandbox.confine_setup:
+            setup = replace(setup, sandbox=sandbox)
+        path = self.folder.attempt(spec.attempt).setup_spec
+        write_spec(path, setup)
+        return build_setup_command(path)
 
     def _capture(self, spec: CaptureSpec) -> CapturedChange:
         options = CaptureOptions(spec.commit, _build_status_restorer(spec), spec.run_hooks, spec.max_file_bytes)

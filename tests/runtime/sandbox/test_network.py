@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import http.server
 import os
 import signal
 import subprocess
 import sys
-import threading
-from collections.abc import Iterator
 
 import pytest
 
@@ -17,22 +14,6 @@ from plait.runtime.sandbox.network import build_environment, build_network_comma
 SANDBOX = ("bwrap", "--die-with-parent", "--unshare-user", "--unshare-pid", "--unshare-net", "--cap-drop", "ALL")
 MOUNTS = ("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--")
 FETCH = "import sys, urllib.request; print(urllib.request.urlopen(sys.argv[1], timeout=30).read().decode())"
-
-
-@pytest.fixture(scope="module")
-def port() -> Iterator[int]:
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.send_response(200)
-            self.end_headers()
-            self.wfile.write(f"answer to {self.path}".encode())
-
-        def log_message(self, *_: object) -> None: ...
-
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield server.server_address[1]
-        server.shutdown()
 
 
 def run_in_sandbox(hosts: list[str], *command: str, **env: str) -> subprocess.CompletedProcess[str]:

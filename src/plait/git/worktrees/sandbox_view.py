@@ -79,6 +79,8 @@ _HEADER_SETTING = re.compile(rb"\bextraheader[ \t]*=(?:\\.|[^\\\n])*", re.IGNORE
 _OBJECT_ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
 _INDEX_ROW = re.compile(r"(?P<mode>[0-7]{6}) (?P<blob>[0-9a-f]{40,64}) (?P<stage>[0-3])\t(?P<path>.+)\Z", re.DOTALL)
 _GITLINK_MODE = "160000"
+# In an index: that mode, and the names of the extensions of a shared and of a sparse one; gitformat-index(5).
+_SUBMODULE_MARKS = (int(_GITLINK_MODE, 8).to_bytes(4, "big"), b"link", b"sdir")
 IndexRow = tuple[str, str, str]  # mode, object, stage
 
 
@@ -315,18 +317,20 @@ def _absorb_refs(repository: Repository, gitdir: Path, view: Path, own: Path) ->
     branch = before.strip().removeprefix("ref: ")
     refs, known = _read_refs(view), _read_refs(repository.common)
     changed = {name: commit for name, commit in refs.items() if known.get(name) != commit}
-    commits = _list_whole_commits(repository.git, changed.values())
-    tips = {name: commit for name, commit in changed.items() if commit in commits}
-    if branch.startswith("refs/heads/plait/") and branch in tips:
-        repository.git.run("update-ref", "-m", "plait: committed in its sandbox", branch, tips[branch])
+    if not changed and head == before:
+        return
+    git, tip = repository.git, changed.pop(branch, "")
+    if branch.startswith("refs/heads/plait/") and tip and _are_whole(git, (tip,)):
+        # Nothing but a commit can be written to a branch.
+        git.run("update-ref", "-m", "plait: committed in its sandbox", branch, tip, codes=(0, 1, 128))
     if VALID_HEAD.match(head) and head != before:
         name = head.strip().removeprefix("ref: ")
         commit = repository.git.resolve_commit(refs.get(name, name))
         if commit is not None and commit in {*refs.values(), name}:
             repository.git_at(gitdir, gitdir).run("update-ref", "--no-deref", "-m", "plait", "HEAD", commit)
-    if lease is not None and lease.task:
-        saved = SavedRefs(repository, lease.batch, lease.task)
-        others = list(dict.fromkeys(commit for name, commit in tips.items() if name != branch))
+    if lease is not None and lease.task and changed:
+        saved, whole = SavedRefs(repository, lease.batch, lease.task), _list_whole_commits(git, changed.values())
+        others = list(dict.fromkeys(commit for commit in changed.values() if commit in whole))
         for commit in others[:_MAX_SAVED_REFS]:
             saved.keep_unreachable(commit)
         if len(others) > _MAX_SAVED_REFS:
@@ -340,7 +344,7 @@ def _list_whole_commits(git: Git, names: Iterable[str]) -> set[str]:
     options = ("cat-file", "--batch-check=%(objectname) %(objecttype)")
     rows = git.text(*options, stdin=_join_lines(dict.fromkeys(names))).splitlines()
     commits = {row.removesuffix(" commit") for row in rows if row.endswith(" commit")}
-    if _are_whole(git, commits):
+    if not commits or _are_whole(git, commits):
         return commits
     return {commit for commit in sorted(commits)[:_MAX_SAVED_REFS] if _are_whole(git, (commit,))}
 
@@ -434,7 +438,7 @@ def _adds_repository(rows: Iterable[IndexRow], before: Iterable[IndexRow]) -> bo
 def _disable_replaced_submodules(repository: Repository, gitdir: Path) -> None:
     """Where an agent put a repository of its own in a submodule's place, rename it: git would run what its settings name."""
     worktree = read_worktree_path(gitdir)
-    index = _list_index(repository.git_at(gitdir, gitdir)) or {}
+    index = (_may_have_submodules(gitdir) and _list_index(repository.git_at(gitdir, gitdir))) or {}
     paths = [path for path, rows in index.items() if any(mode == _GITLINK_MODE for mode, _, _ in rows)]
     if worktree is None or not paths:
         return
@@ -446,6 +450,15 @@ def _disable_replaced_submodules(repository: Repository, gitdir: Path) -> None:
                 _rename_repositories(top / path, modules)
             except (OSError, RecursionError) as error:
                 raise WorldError(f"the submodule {path} can't be checked for what the agent left: {error}") from error
+
+
+def _may_have_submodules(gitdir: Path) -> bool:
+    """False if no entry of its index has the mode of one, which is found out faster than by git.
+
+    A shared index has entries in another file, a sparse one only their folders.
+    """
+    data = (gitdir / "index").read_bytes() if (gitdir / "index").exists() else b""
+    return any(mark in data for mark in _SUBMODULE_MARKS)
 
 
 def _rename_repositories(submodule: Path, modules: Path) -> None:

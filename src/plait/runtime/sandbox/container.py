@@ -100,7 +100,7 @@ def _run_container(program: str, container: str, ports: Sequence[int], hosts: Se
     listeners = listen_inside(pid, ports)
     process = subprocess.Popen([program, "start", "--attach", "--interactive", container])
     pidfd = os.pidfd_open(process.pid)
-    if pidfd not in select.select((pidfd, *(listener.fileno() for listener in listeners)), (), ())[0]:
+    if pidfd not in select.select((pidfd, *listeners), (), ())[0]:
         serve_proxy(pidfd, hosts, listeners[0], dict(zip(ports[1:], listeners[1:], strict=True)))
     return process.wait()
 

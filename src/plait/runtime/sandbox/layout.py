@@ -48,15 +48,16 @@ class SandboxLayout:
     def ordered_mounts(self) -> list[Mount]:
         """Outer folders first; of several for one path, the last one given. What is readable anyway is left out."""
         by_target = {mount.target: mount for mount in self.mounts}
-        ordered = sorted(by_target.values(), key=lambda mount: (len(PurePath(mount.target).parts), mount.target))
+        ordered = sorted(by_target.values(), key=lambda mount: (mount.target.rstrip("/").count("/"), mount.target))
         return [mount for mount in ordered if not _is_redundant(mount, by_target)]
 
 
 def _is_redundant(mount: Mount, by_target: Mapping[str, Mount]) -> bool:
     """It makes a path readable in a folder that is. (It may be a link there, which nothing can be mounted on.)"""
+    if mount.access is not Access.READ or mount.origin != mount.target:
+        return False
     around = next((by_target[str(path)] for path in PurePath(mount.target).parents if str(path) in by_target), None)
-    is_plain = mount.access is Access.READ and mount.origin == mount.target
-    return is_plain and around is not None and around.access is Access.READ and around.origin == around.target
+    return around is not None and around.access is Access.READ and around.origin == around.target
 
 
 def is_inside(path: str, folders: Iterable[str]) -> bool:

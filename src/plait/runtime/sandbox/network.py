@@ -1,46 +1,73 @@
 """Runs a sandbox without network, with a filtering proxy as its only way out:
 
-    python -I -S network.py PORT,PORT,… HOST,HOST,… bwrap --unshare-net …
+    python -I -S -c START network.py's folder PORT,PORT,… HOST,HOST,… bwrap --unshare-net …
 
-The first port is the proxy's; the others are the ports of this machine that are listed. The proxy runs in this process, outside of the sandbox. Its listening socket is made in the sandbox's own network
-namespace, so nothing in the sandbox has to forward anything. bwrap starts its command when the sockets are there; what
-the proxy needs is imported when the first connection comes. Blocked hosts are written to standard error, which is the transcript. The exit
-status is that of bwrap, as a shell says it.
+The first port is the proxy's; the others are the ports of this machine that are listed. The proxy runs in this process,
+outside of the sandbox. Its listening socket is made in the sandbox's own network namespace, so nothing in the sandbox has
+to forward anything. bwrap starts its command when the sockets are there. Blocked hosts are written to standard error, which
+is the transcript. The exit status is that of bwrap, as a shell says it.
+
+One such process is started for each attempt, and importing `socket`, `signal` or `collections` takes as long as bwrap does.
+So it imports what they are made of, ctypes while bwrap mounts, and what the proxy needs when the first connection comes.
 """
 
 from __future__ import annotations
 
+import _signal  # type: ignore[import-not-found]
 import fcntl
 import os
 import select
-import signal
-import socket
 import sys
-from collections.abc import Mapping, Sequence
+from _collections_abc import Mapping, Sequence
+from _socket import (
+    AF_INET,
+    AF_INET6,
+    AF_UNIX,
+    CMSG_SPACE,
+    IPPROTO_IPV6,
+    IPV6_V6ONLY,
+    SCM_RIGHTS,
+    SO_REUSEADDR,
+    SOCK_STREAM,
+    SOL_SOCKET,
+    socket,
+    socketpair,
+)
 
 _NS_GET_USERNS = 0xB701  # the user namespace that owns a namespace; linux/nsfs.h
 _CLONE_NEWUSER = 0x10000000
 _CLONE_NEWNET = 0x40000000
 _BACKLOG = 128
 _FIRST_PORT = 3128
+_FD_BYTES = 4
+_MAX_MESSAGE_BYTES = 4096
+# A file that is run is compiled each time, a module is not.
+_START = "import sys; sys.path.insert(0, sys.argv[1]); import network; del sys.path[0]; network.run(sys.argv[2:])"
+
+
+def run(argv: Sequence[str]) -> None:
+    """End this process with the exit status of the command, without the time that Python takes to clean up."""
+    os._exit(main(argv))
 
 
 def main(argv: Sequence[str]) -> int:
     ports, hosts, command = [int(port) for port in argv[0].split(",")], argv[1].split(","), argv[2:]
     # A signal to the whole group is for the command, whose end is awaited. KILL ends this process, and bwrap with it.
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
-        signal.signal(number, lambda *_: None)
+    for number in (_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP, _signal.SIGQUIT):
+        _signal.signal(number, lambda *_: None)
     info_read, info_write = os.pipe()
     block_read, block_write = os.pipe()
     for fd in (info_write, block_read):
         os.set_inheritable(fd, True)  # noqa: FBT003 - it takes no keyword
     options = ("--info-fd", str(info_write), "--block-fd", str(block_read))
-    # Not subprocess: importing it takes as long as starting bwrap. Python ignores SIGPIPE, which a command must not.
+    # Python ignores SIGPIPE, which a command must not.
     process = os.posix_spawnp(
-        command[0], (command[0], *options, *command[1:]), os.environ, setsigdef=(signal.SIGPIPE, signal.SIGXFSZ)
+        command[0], (command[0], *options, *command[1:]), os.environ, setsigdef=(_signal.SIGPIPE, _signal.SIGXFSZ)
     )
     os.close(info_write)
     os.close(block_read)
+    if not hasattr(os, "setns"):
+        import ctypes  # noqa: F401 - bwrap works meanwhile
     with os.fdopen(info_read) as info:
         text = info.read()
     if text:  # else it said why
@@ -48,12 +75,12 @@ def main(argv: Sequence[str]) -> int:
             listeners = listen_inside(parse_child_pid(text), ports)
         except OSError as error:
             write_line(f"can't open the sandbox's network: {error}")
-            os.kill(process, signal.SIGKILL)
+            os.kill(process, _signal.SIGKILL)
             os.waitpid(process, 0)
             return 1
         os.write(block_write, b"1")
         pidfd = os.pidfd_open(process)
-        if pidfd not in select.select((pidfd, *(listener.fileno() for listener in listeners)), (), ())[0]:
+        if pidfd not in select.select((pidfd, *listeners), (), ())[0]:
             serve_proxy(pidfd, hosts, listeners[0], dict(zip(ports[1:], listeners[1:], strict=True)))
     code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
     return code if code >= 0 else 128 - code
@@ -67,7 +94,8 @@ def parse_child_pid(info: str) -> int:
 
 def build_network_command(hosts: Sequence[str]) -> tuple[str, ...]:
     """The words that go before a command of bwrap, for rules of `hosts.py`."""
-    return (sys.executable, "-I", "-S", __file__, ",".join(map(str, pick_ports(hosts))), ",".join(hosts))
+    folder, ports = os.path.dirname(__file__), ",".join(map(str, pick_ports(hosts)))  # noqa: PTH120 - pathlib is slow
+    return (sys.executable, "-I", "-S", "-c", _START, folder, ports, ",".join(hosts))
 
 
 def build_environment(hosts: Sequence[str]) -> dict[str, str]:
@@ -86,63 +114,81 @@ def pick_ports(hosts: Sequence[str]) -> list[int]:
     return [next(port for port in range(_FIRST_PORT, 65536) if port not in local), *local]
 
 
-def listen_inside(pid: int, ports: Sequence[int]) -> list[socket.socket]:
-    """Sockets that listen in the network namespace of a process. Another process enters it and sends them."""
-    here, there = socket.socketpair()
+def listen_inside(pid: int, ports: Sequence[int]) -> list[int]:
+    """Descriptors that listen in the network namespace of a process. Another process enters it and sends them."""
+    here, there = socketpair(AF_UNIX, SOCK_STREAM)
     child = os.fork()
     if child == 0:
         status = 1
         try:
             _enter_network(pid)
-            listeners = [_listen(port) for port in ports]
-            socket.send_fds(there, [b"0"], [listener.fileno() for listener in listeners])
+            data = b"".join(_listen(port).to_bytes(_FD_BYTES, sys.byteorder) for port in ports)
+            there.sendmsg([b"0"], [(SOL_SOCKET, SCM_RIGHTS, data)])
             status = 0
         except OSError as error:
             there.sendall(str(error).encode())
         finally:
             os._exit(status)
     there.close()
-    message, fds, _, _ = socket.recv_fds(here, 4096, len(ports))
+    message, controls, _, _ = here.recvmsg(_MAX_MESSAGE_BYTES, CMSG_SPACE(_FD_BYTES * len(ports)))
     here.close()
     os.waitpid(child, 0)
-    if len(fds) != len(ports):
+    data = b"".join(data for _, _, data in controls)
+    if len(data) != _FD_BYTES * len(ports):
         raise OSError(message.decode(errors="replace") or "no answer")
-    return [socket.socket(fileno=fd) for fd in fds]
+    listeners = [int.from_bytes(data[at : at + _FD_BYTES], sys.byteorder) for at in range(0, len(data), _FD_BYTES)]
+    for fd in listeners:
+        os.set_inheritable(fd, False)  # noqa: FBT003 - it takes no keyword
+    return listeners
 
 
 def _enter_network(pid: int) -> None:
     """Enter the user namespace that owns the network first, which makes an ordinary user its administrator."""
-    import ctypes
-
-    libc = ctypes.CDLL(None, use_errno=True)
     network = os.open(f"/proc/{pid}/ns/net", os.O_RDONLY | os.O_CLOEXEC)
     owner = fcntl.ioctl(network, _NS_GET_USERNS)
-    is_own = os.fstat(owner).st_ino == os.stat("/proc/self/ns/user").st_ino  # noqa: PTH116 - pathlib is slow to import
-    for fd, kind in ((owner, _CLONE_NEWUSER), (network, _CLONE_NEWNET)):
-        if not (is_own and kind == _CLONE_NEWUSER) and libc.setns(fd, kind):
-            number = ctypes.get_errno()
-            raise OSError(number, os.strerror(number))
+    if os.fstat(owner).st_ino != os.stat("/proc/self/ns/user").st_ino:  # noqa: PTH116 - pathlib is slow to import
+        _set_namespace(owner, _CLONE_NEWUSER)
+    _set_namespace(network, _CLONE_NEWNET)
 
 
-def _listen(port: int) -> socket.socket:
+def _set_namespace(fd: int, kind: int) -> None:
+    if hasattr(os, "setns"):  # since Python 3.12
+        os.setns(fd, kind)
+        return
+    import ctypes
+
+    if ctypes.CDLL(None, use_errno=True).setns(fd, kind):
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+
+
+def _listen(port: int) -> int:
     """On all addresses of the sandbox, which has none but its loopback; that may not be up yet."""
     try:
-        return socket.create_server(("::", port), family=socket.AF_INET6, backlog=_BACKLOG, dualstack_ipv6=True)
-    except (OSError, ValueError):
-        return socket.create_server(("0.0.0.0", port), backlog=_BACKLOG)  # noqa: S104 - in the sandbox
+        listener = socket(AF_INET6, SOCK_STREAM)
+        listener.setsockopt(IPPROTO_IPV6, IPV6_V6ONLY, 0)
+        address: tuple[str, int] = ("::", port)
+        _bind(listener, address)
+    except OSError:
+        listener = socket(AF_INET, SOCK_STREAM)
+        _bind(listener, ("0.0.0.0", port))  # noqa: S104 - in the sandbox
+    return listener.detach()
 
 
-def serve_proxy(
-    pidfd: int,
-    hosts: Sequence[str],
-    listener: socket.socket,
-    forwards: Mapping[int, socket.socket],
-) -> None:
-    """Until the process of this descriptor has ended."""
+def _bind(listener: socket, address: tuple[str, int]) -> None:
+    listener.setsockopt(SOL_SOCKET, SO_REUSEADDR, 1)
+    listener.bind(address)
+    listener.listen(_BACKLOG)
+
+
+def serve_proxy(pidfd: int, hosts: Sequence[str], listener: int, forwards: Mapping[int, int]) -> None:
+    """Until the process of this descriptor has ended. The listeners are descriptors, those of forwards by their ports."""
     import asyncio
     import site
+    from socket import socket as full_socket
 
-    site.main()  # this process was started without packages, which is faster
+    if "plait" not in sys.modules:
+        site.main()  # this process was started without packages, which is faster
     from plait.runtime.sandbox.hosts import parse_host_rule
     from plait.runtime.sandbox.proxy import FilteringProxy
 
@@ -152,7 +198,9 @@ def serve_proxy(
         proxy = FilteringProxy(
             [parse_host_rule(host) for host in hosts if host], lambda host: write_line(f"blocked: {host}")
         )
-        async with proxy.serve(listener, forwards):
+        async with proxy.serve(
+            full_socket(fileno=listener), {port: full_socket(fileno=fd) for port, fd in forwards.items()}
+        ):
             await ended.wait()
         asyncio.get_running_loop().remove_reader(pidfd)
 
@@ -161,7 +209,3 @@ def serve_proxy(
 
 def write_line(text: str) -> None:
     os.write(sys.stderr.fileno(), f"plait: {text}\n".encode())
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

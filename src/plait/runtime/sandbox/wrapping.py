@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import shutil
 import sys
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 
 from plait.core.errors import WorldError
@@ -17,17 +19,26 @@ from plait.runtime.sandbox import bubblewrap, seatbelt
 from plait.runtime.sandbox.layout import SandboxLayout
 from plait.runtime.sandbox.limits import build_limit_command
 from plait.runtime.sandbox.preparation import SandboxPlaces, prepare_layout
+from plait.runtime.sandbox.proxy_server import ProxyRequest, ProxyServer
 from plait.runtime.sandbox.spec import SandboxSpec
 from plait.system.process_identity import TAG_VARIABLE
+from plait.system.state_paths import AttemptFolder
 
 
-def build_sandbox_command(
-    spec: AttemptSpec, attempt_folder: Path, state: Path, git_dir: Path | None = None, worktrees: Path | None = None
+def build_sandbox_command(  # noqa: PLR0913 - each is another place
+    spec: AttemptSpec,
+    attempt_folder: Path,
+    state: Path,
+    git_dir: Path | None = None,
+    worktrees: Path | None = None,
+    *,
+    runs_once: bool = False,
 ) -> tuple[str, ...]:
     """Prepare the sandbox of an attempt whose workspace is ready: the words that go before its command.
 
     `state` is plait's folder, `git_dir` that of the repository whose worktree it is, `worktrees` the folder of all; in
-    place, the repository is around the state. () if it has none. Raises WorldError.
+    place, the repository is around the state. `runs_once`: they go before one command, which then starts faster. () if it
+    has no sandbox. Raises WorldError.
     """
     sandbox = spec.sandbox
     if sandbox is None or sandbox.mode is SandboxMode.OFF:
@@ -48,14 +59,35 @@ def build_sandbox_command(
     command = bubblewrap.build_bubblewrap_command(layout, program)
     if layout.share_network:
         return command
-    from plait.runtime.sandbox.network import build_network_command  # only where the network is filtered
+    name = f"{os.getpid()}-{os.urandom(6).hex()}"
+    limit = build_limit_command(name, layout.limits, places.private)
+    return (*limit, *_filter_network(command, sandbox.hosts, places, runs_once=runs_once))
 
+
+def _filter_network(
+    command: tuple[str, ...], hosts: Sequence[str], places: SandboxPlaces, *, runs_once: bool
+) -> tuple[str, ...]:
+    """A command of bwrap without network, with a proxy as its only way out."""
+    from plait.runtime.sandbox.network import build_network_command, pick_ports  # only where the network is filtered
+
+    if runs_once:
+        transcript = str(AttemptFolder(places.attempt_folder).transcript)
+        request = ProxyRequest(pick_ports(hosts), hosts, transcript, str(places.private))
+        started = _proxy_server().start_proxy(request, command)
+        if started is not None:
+            return started
     # bwrap ends with the process that filters its network, and that with the supervisor.
     setpriv = shutil.which("setpriv")
     dies_with_parent = (setpriv, "--pdeathsig", "KILL") if setpriv is not None else ()
-    name = f"{os.getpid()}-{os.urandom(6).hex()}"
-    limit = build_limit_command(name, layout.limits, places.private)
-    return (*limit, *dies_with_parent, *build_network_command(sandbox.hosts), *command)
+    return (*dies_with_parent, *build_network_command(hosts), *command)
+
+
+@cache
+def _proxy_server() -> ProxyServer:
+    """One for this process."""
+    server = ProxyServer()
+    atexit.register(server.close)
+    return server
 
 
 def _build_container_command(spec: AttemptSpec, sandbox: SandboxSpec, layout: SandboxLayout) -> tuple[str, ...]:
