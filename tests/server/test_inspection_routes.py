@@ -248,3 +248,40 @@ def test_a_batch_in_place_has_no_diff(server: RunningServer) -> None:
     server.wait_until_finished(batch)
     assert server.get(f"/api/batches/{batch}/diff", 409)["state"] == "completed"
     assert server.get(f"/api/batches/{batch}/tasks/01-walls/diff", 409)["state"] == "done"
+
+
+def test_the_conversation_has_what_failed_and_what_was_told_without_secrets(fresh_server: RunningServer) -> None:
+    server = fresh_server
+    os.environ["API_TOKEN"] = SECRET
+    server.project.task(
+        "01-walls", f'echo walls >> walls.txt; test -z "$PLAIT_FEEDBACK_FILE" || echo {SECRET} >> walls.txt'
+    )
+    check = "seq 30; cat walls.txt; test $(wc -l < walls.txt) -gt 9"
+    batch = server.run("01-walls", settings={"retries": 1, "verify": check})
+    server.wait_until_finished(batch)
+    told = server.get(f"/api/batches/{batch}/tasks/01-walls/conversation")
+    entries = told["entries"]
+    kinds = [
+        (each["kind"], each["attempt"] and f"{each['attempt']['step']}-{each['attempt']['attempt']}")
+        for each in entries
+    ]
+    assert kinds == [
+        ("attempt", "write-1"),
+        ("attempt", "verify-1"),
+        ("attempt", "write-2"),
+        ("attempt", "verify-2"),
+        ("ended", None),
+    ]
+    failure = entries[told["failure"]]
+    assert failure["attempt"]["step"] == "verify"
+    lines = failure["output"].splitlines()
+    assert (len(lines), lines[0], lines[-2]) == (12, "22", "walls"), lines
+    assert SECRET not in str(told)
+    second = entries[2]["attempt"]
+    assert [part["source"] for part in second["told"]] == ["check"]
+    assert (second["toldCheck"], entries[0]["attempt"]["told"]) == (1, [])
+    assert entries[-1]["status"] == "failed"
+    attempts = server.get(f"/api/batches/{batch}/tasks/01-walls/explain")["attempts"]
+    assert attempts == [each["attempt"] for each in entries if each["attempt"]]
+    assert "told (failed check): " in server.project.plait("explain", "01-walls").out
+    assert server.get(f"/api/batches/{batch}/tasks/nothing/conversation", 404)["error"]

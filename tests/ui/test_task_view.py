@@ -47,6 +47,12 @@ def _panel(page: Page) -> Locator:
     return page.get_by_role("complementary")
 
 
+def _attempt(page: Page, title: str) -> Locator:
+    """Its entry in the conversation."""
+    entries = _panel(page).get_by_role("list", name="Conversation").get_by_role("listitem")
+    return entries.filter(has=page.locator("strong", has_text=title))
+
+
 def _card(page: Page, task: str) -> Locator:
     return page.get_by_role("button", name=re.compile(f"^{task} "))
 
@@ -70,44 +76,54 @@ def test_an_opened_task_explains_its_status(project: TempProject, open_window: O
     expect(panel.get_by_role("heading", name="02-roof")).to_be_focused()
     expect(panel).to_contain_text("needs 01-walls")
     expect(panel).to_contain_text("It runs when its dependencies are done; waiting for 01-walls (running")
+    panel.get_by_role("tab", name="About").click()
     expect(panel).to_contain_text("tasks/02-roof.md:1")
     expect(panel).to_contain_text("shell")
+    panel.get_by_role("tab", name="Conversation").click()
     need = panel.get_by_role("listitem").filter(has_text="01-walls")
     expect(need).to_contain_text("running")
     need.get_by_role("button", name="01-walls").click()
     expect(panel.get_by_role("heading", name="01-walls")).to_be_visible()
     assert f"task=01-walls&batch={batch}" in page.url
     expect(panel).to_contain_text("attempt 1 by shell")
-    expect(panel.get_by_role("row").filter(has_text="write 1")).to_contain_text("running")
+    expect(_attempt(page, "Attempt 1")).to_contain_text("running")
 
     page.keyboard.press("Escape")
     expect(panel).to_have_count(0)
     expect(_card(page, "01-walls")).to_be_focused()
 
     _card(page, "03-door").click()
-    rows = panel.get_by_role("row")
-    expect(rows.filter(has_text="write 2")).to_contain_text("failed, exit 3")
-    expect(panel).to_contain_text("Retried: the agent failed: exit status 3: jammed")
+    _expect_failure_first(page)
     expect(panel).to_contain_text(f"plait retry {batch} 03-door retries it")
-    rows.filter(has_text="write 1").get_by_role("button", name="write 1").click()
+    _attempt(page, "Attempt 1").get_by_role("button", name="Log of attempt 1").click()
     expect(panel.get_by_role("combobox", name="Attempt")).to_have_value("write 1")
     expect(panel.get_by_role("region", name="Transcript: write 1")).to_contain_text("jammed")
 
     panel.get_by_role("tab", name="Log").press("ArrowRight")
     expect(panel.get_by_role("tab", name="Diff")).to_be_focused()
     assert page.url.endswith("tab=diff")
-    panel.get_by_role("tab", name="Diff").press("End")
+    panel.get_by_role("tab", name="Diff").press("ArrowRight")
     expect(panel).to_contain_text("This batch has no gate.")
     expect(panel).to_contain_text("No verification")
 
     go.touch()
     wait_until(lambda: project.statuses()["02-roof"] == "done")
-    page.goto(f"{page.url.split('?')[0]}?task=01-walls")
+    page.goto(f"{page.url.split('?')[0]}?task=01-walls&tab=about")
     expect(panel).to_contain_text("as number 1 on the batch branch")
     expect(panel.get_by_role("button", name="Copy the branch")).to_be_visible()
     page.goto(f"{page.url.split('?')[0]}?task=09-nothing&batch={batch}")
     expect(panel).to_contain_text(f"batch {batch} has no task 09-nothing")
     window.ignore_errors("404")
+
+
+def _expect_failure_first(page: Page) -> None:
+    """What failed comes before the conversation, by its last lines."""
+    panel = _panel(page)
+    expect(_attempt(page, "Attempt 2")).to_contain_text("failed, exit 3")
+    expect(panel).to_contain_text("Retried: the agent failed: exit status 3: jammed")
+    sections = panel.get_by_role("heading", level=3)
+    expect(sections).to_have_text(["Status", "Last lines of attempt 2", "Conversation"])
+    expect(panel.locator("section", has=page.get_by_role("heading", name="Last lines of"))).to_contain_text("jammed")
 
 
 def test_a_task_without_a_run_is_shown_and_keys_lead_to_the_next(project: TempProject, open_window: OpenWindow) -> None:
@@ -151,7 +167,7 @@ def test_a_task_is_cancelled_given_feedback_and_dropped(
     _card(page, "01-walls").click()
     panel = _panel(page)
     retry = panel.get_by_role("button", name="Retry", exact=True)
-    expect(panel.get_by_role("row").filter(has_text="write 1")).to_contain_text("running")
+    expect(_attempt(page, "Attempt 1")).to_contain_text("running")
     expect(retry).to_have_attribute("title", "It has not ended yet.")
 
     panel.get_by_role("button", name="Cancel").click()
@@ -180,7 +196,8 @@ def test_a_task_is_cancelled_given_feedback_and_dropped(
     words.press("Control+Enter")
     expect(words).to_have_count(0)
     expect(panel.locator("header")).to_contain_text("done")
-    expect(panel.get_by_role("row").filter(has_text="write 2")).to_contain_text("passed")
+    expect(_attempt(page, "Attempt 2")).to_contain_text("passed")
+    expect(_attempt(page, "Attempt 2")).to_contain_text(re.compile("Told: feedback.*mind the doors"))
     assert "mind the doors" in project.read_merged_files()["walls.txt"]
 
     panel.get_by_role("button", name="Drop").click()
@@ -223,10 +240,12 @@ def test_another_agent_retries_a_task_asks_a_question_and_is_answered(
     expect(asked).to_have_count(0)
     expect(panel.locator("header")).to_contain_text("done")
     # The answer may come before the tool has exited.
-    expect(panel.get_by_role("row").filter(has_text="write 2")).to_contain_text(re.compile("asked a question|feedback"))
-    expect(panel.get_by_role("row").filter(has_text="write 3")).to_contain_text("claude")
+    expect(_attempt(page, "Attempt 2")).to_contain_text(re.compile("asked a question|feedback"))
+    expect(_attempt(page, "The agent asks")).to_contain_text("Which colour?")
+    expect(_attempt(page, "Attempt 3")).to_contain_text(re.compile(r"claude · .*\$0\."))
+    expect(_attempt(page, "Attempt 3")).to_contain_text(re.compile("Told: the answer.*make it blue"))
+    panel.get_by_role("tab", name="About").click()
     expect(panel).to_contain_text("5f0c9a3e-1111-4222-8333-944455566677")
-    expect(panel).to_contain_text("$0.")
     assert project.read_merged_files()["colour.txt"] == "blue"
 
     panel.get_by_role("tab", name="Log").click()

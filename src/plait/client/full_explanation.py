@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
 
+from plait.client.api_models import Cost, Diffstat, make_cost, make_diffstat
 from plait.client.conflicts import ConflictView, view_conflict
 from plait.client.history import BatchHistory, GateRun, PastAttempt, read_history
-from plait.client.json_encoding import api_model, to_iso, to_iso_or_none
+from plait.client.json_encoding import api_model, fill_model, to_iso, to_iso_or_none
 from plait.client.next_step import suggest_next_step
 from plait.client.result_files import ContestResult, describe_contest
+from plait.client.task_notes import FeedbackPart, FeedbackSource
 from plait.core.explain import TaskExplanation, explain_status
 from plait.core.fast_dataclass import dataclass
 from plait.core.settings import Isolation
@@ -75,8 +77,17 @@ class DependencyStatus:
 
 
 @api_model
+class ToldFeedback:
+    at: str
+    source: FeedbackSource
+    text: str
+
+
+@api_model
 class AttemptSummary:
-    """An attempt. `completedAt` null: it is running."""
+    """An attempt. `completedAt` null: it is running. `told` is what its agent was told beyond the task; if that is anything,
+    also the end of what the verification `toldCheck` printed. `commit` is its result.
+    """
 
     step: Step
     attempt: int
@@ -88,6 +99,11 @@ class AttemptSummary:
     detail: str | None
     ended_for: EndWhy | None
     retried_for: str | None
+    told: list[ToldFeedback]
+    told_check: int | None
+    cost: Cost | None
+    diffstat: Diffstat | None
+    commit: str | None
 
 
 @api_model
@@ -152,7 +168,7 @@ def describe_explanation(explanation: FullExplanation) -> Explanation:
         reason=status.reason,
         waiting=status.waiting,
         needs=[_describe_need(state, batch, need) for need in task.task.needs],
-        attempts=[_describe_attempt(attempt) for attempt in explanation.attempts],
+        attempts=[describe_attempt(attempt) for attempt in explanation.attempts],
         way=suggest_next_step(state, batch, task),
         result=describe_result(explanation.result),
         contest=explanation.contest,
@@ -167,7 +183,7 @@ def _describe_need(state: State, batch: BatchState, need: Need) -> DependencySta
     )
 
 
-def _describe_attempt(attempt: PastAttempt) -> AttemptSummary:
+def describe_attempt(attempt: PastAttempt) -> AttemptSummary:
     outcome = attempt.outcome
     return AttemptSummary(
         step=attempt.attempt.step,
@@ -180,7 +196,20 @@ def _describe_attempt(attempt: PastAttempt) -> AttemptSummary:
         detail=outcome.detail if outcome else None,
         ended_for=attempt.ending,
         retried_for=attempt.then or None,
+        told=[describe_feedback(part) for part in attempt.told],
+        told_check=attempt.told_check.n if attempt.told_check is not None else None,
+        cost=make_cost(outcome.spend) if outcome else None,
+        diffstat=make_diffstat(outcome.diffstat) if outcome else None,
+        commit=outcome.tip if outcome else None,
     )
+
+
+def describe_feedback(part: FeedbackPart) -> ToldFeedback:
+    return fill_model(ToldFeedback, part, at=to_iso(part.at))
+
+
+def describe_gate(gate: GateRun) -> GateResult:
+    return GateResult(gate.decision.n, gate.decision.commit, gate.passed)
 
 
 def describe_result(result: TaskResultDetails | None) -> TaskResult | None:
@@ -195,7 +224,7 @@ def describe_result(result: TaskResultDetails | None) -> TaskResult | None:
         files=list(result.files),
         commit=result.merged or None,
         place=result.place or None,
-        gate=None if gate is None else GateResult(gate.decision.n, gate.decision.commit, gate.passed),
+        gate=None if gate is None else describe_gate(gate),
         published=result.published or None,
     )
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import field, replace
 
+from plait.client.task_notes import BatchNotes, FeedbackPart
 from plait.core import decisions as d, reports as r, requests as q
 from plait.core.events import Event, Record
 from plait.core.fast_dataclass import dataclass
 from plait.core.state import BatchState, TaskState
 from plait.core.status import Category, EndWhy, TaskStatus
-from plait.core.task import Attempt
+from plait.core.task import Attempt, Step
 
 
 @dataclass(slots=True)
@@ -28,6 +29,8 @@ class TimelineSpan:
     result: str | None = None
     detail: str = ""
     why: EndWhy | None = None
+    commit: str = ""  # that a merge made
+    files: tuple[str, ...] = ()  # in which a merge conflicted
 
     def close(self, at: float, result: str | None = None, detail: str = "") -> None:
         """The first report counts. A clock may be set back, but nothing ends before it starts."""
@@ -37,7 +40,10 @@ class TimelineSpan:
 
 @dataclass(frozen=True, slots=True)
 class PastAttempt:
-    """`base` is the commit it started from. `outcome` None: it is running. `then` says why the task was retried after it."""
+    """`base` is the commit it started from. `outcome` None: it is running. `then` says why the task was retried after it.
+
+    `told` is what the agent was told beyond the task; if that is anything, also the end of the output of `told_check`.
+    """
 
     attempt: Attempt
     agent: str
@@ -47,6 +53,8 @@ class PastAttempt:
     ending: EndWhy | None = None
     then: str = ""
     base: str = ""
+    told: tuple[FeedbackPart, ...] = ()
+    told_check: Attempt | None = None
 
     def to_span(self) -> TimelineSpan:
         attempt = self.attempt
@@ -114,7 +122,7 @@ class TimelineRetry:
 class TaskHistory:
     """One task. `lifetimes`: from when it could have run until it ended, and so again after each retry by a person.
 
-    `entries` are its attempts and merges in order.
+    `entries` are its attempts and merges in order, `deciding_gates` the numbers of the gates by which it ended.
     """
 
     task: str
@@ -127,10 +135,14 @@ class TaskHistory:
     merge: d.MergeStarted | None = None
     conflict: MergeConflict | None = None
     gate: GateRun | None = None
+    deciding_gates: list[int] = field(default_factory=list)
 
     @property
     def spans(self) -> list[TimelineSpan]:
         return [self.attempts[entry].to_span() if isinstance(entry, Attempt) else entry for entry in self.entries]
+
+    def find_newest(self, step: Step) -> PastAttempt | None:
+        return next((past for past in reversed(self.attempts.values()) if past.attempt.step is step), None)
 
     def list_waits(self) -> list[tuple[float, float | None]]:
         """When it could have run and nothing of it was running."""
@@ -163,6 +175,7 @@ class BatchHistory:
     start: float | None = None
     end: float | None = None
     tasks: dict[str, TaskHistory] = field(default_factory=dict)
+    notes: BatchNotes = field(default_factory=BatchNotes)
     _entries: list[int | TimelineSpan] = field(default_factory=list)  # numbers of gates; pauses, rebuilds, publishing
     _gates: dict[int, GateRun] = field(default_factory=dict)
     _open: dict[object, TimelineSpan] = field(default_factory=dict)
@@ -184,6 +197,9 @@ class BatchHistory:
         """The gate by which a task ended last: the one that failed with it, or the one that it passed."""
         return self.tasks[task].gate if task in self.tasks else None
 
+    def find_gate(self, n: int) -> GateRun | None:
+        return self._gates.get(n)
+
     def find_conflict(self, task: str) -> MergeConflict | None:
         """The task's last conflict, unless it was merged since."""
         return self.tasks[task].conflict if task in self.tasks else None
@@ -191,6 +207,7 @@ class BatchHistory:
     def apply(self, record: Record, request: q.Request | None) -> None:
         """Fold a record of this batch; `request` is the one that it answers."""
         at, event = record.at, record.event
+        self.notes.apply(at, event, request)
         match event:
             case d.RequestGranted():
                 self._apply_granted(at, event, request)
@@ -235,9 +252,7 @@ class BatchHistory:
         attempt = self.tasks[name.task].attempts.get(name) if name.task in self.tasks else None
         if isinstance(event, d.AttemptStarted):
             if attempt is None:
-                task = self._get_task(name.task)
-                task.attempts[name] = PastAttempt(name, event.agent, at, base=event.base)
-                task.entries.append(name)
+                self._start_attempt(at, event)
             return
         if attempt is None:
             return
@@ -251,6 +266,14 @@ class BatchHistory:
             )
             attempt = replace(attempt, ended_at=at, outcome=outcome)
         self.tasks[name.task].attempts[name] = attempt
+
+    def _start_attempt(self, at: float, event: d.AttemptStarted) -> None:
+        name, task = event.attempt, self._get_task(event.attempt.task)
+        told = self.notes.get(name.task).deliver(at, event.feedback) if name.step is Step.WRITE else ()
+        check = task.find_newest(Step.VERIFY) if told else None
+        last_check = check.attempt if check is not None else None
+        task.attempts[name] = PastAttempt(name, event.agent, at, base=event.base, told=told, told_check=last_check)
+        task.entries.append(name)
 
     def _apply_retry(self, at: float, event: d.RetryGranted) -> None:
         task = self._get_task(event.task)
@@ -268,6 +291,8 @@ class BatchHistory:
         by_gate = passed or event.category is Category.GATE
         runs = (run for run in reversed(self._gates.values()) if by_gate and run.passed is passed)
         task.gate = next(runs, None)
+        if task.gate is not None and task.gate.decision.n not in task.deciding_gates:
+            task.deciding_gates.append(task.gate.decision.n)
 
     def _apply_merge(self, at: float, event: d.MergeStarted | r.MergeDone | r.MergeConflicted | r.MergeFailed) -> None:
         key = ("merge", event.task)
@@ -278,10 +303,14 @@ class BatchHistory:
         task = self.tasks.get(event.task)
         match event:
             case r.MergeDone():
+                if key in self._open:
+                    self._open[key].commit = event.commit
                 self._close(key, at, "merged")
                 if task is not None:
                     task.conflict = None
             case r.MergeConflicted():
+                if key in self._open:
+                    self._open[key].files = event.files
                 self._close(key, at, "conflicted", ", ".join(event.files))
                 merge = task.merge if task is not None else None
                 if task is not None and merge is not None and merge.n == event.n:

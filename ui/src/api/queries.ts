@@ -28,6 +28,20 @@ export function useExplanation(run: RunRef | null) {
   });
 }
 
+/** Refetched after every event of the batch, as the explanation is. */
+export function useConversation({ batchId, taskId }: RunRef) {
+  return useQuery({
+    queryKey: ["batch", batchId, "conversation", taskId],
+    queryFn: ({ signal }) =>
+      unwrap(
+        api.GET("/api/batches/{batch_id}/tasks/{task_id}/conversation", {
+          signal,
+          params: { path: { batch_id: batchId, task_id: taskId } },
+        }),
+      ),
+  });
+}
+
 export function useTaskInBatch(run: RunRef | null) {
   const { batchId, taskId } = run ?? NO_RUN;
   return useQuery({

@@ -351,6 +351,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/batches/{batch_id}/tasks/{task_id}/conversation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Conversation
+         * @description What happened to it, in order: attempts and what they were told, checks, questions, merges, publishing.
+         */
+        get: operations["getConversation"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/batches/{batch_id}/tasks/{task_id}/diff": {
         parameters: {
             query?: never;
@@ -841,7 +861,8 @@ export interface components {
         };
         /**
          * AttemptSummary
-         * @description An attempt. `completedAt` null: it is running.
+         * @description An attempt. `completedAt` null: it is running. `told` is what its agent was told beyond the task; if that is anything,
+         *     also the end of what the verification `toldCheck` printed. `commit` is its result.
          */
         AttemptSummary: {
             /** Agent */
@@ -849,10 +870,14 @@ export interface components {
             /** Attempt */
             attempt: number;
             category: components["schemas"]["Category"] | null;
+            /** Commit */
+            commit: string | null;
             /** Completedat */
             completedAt: string | null;
+            cost: components["schemas"]["Cost"] | null;
             /** Detail */
             detail: string | null;
+            diffstat: components["schemas"]["Diffstat"] | null;
             endedFor: components["schemas"]["EndWhy"] | null;
             /** Exitcode */
             exitCode: number | null;
@@ -861,6 +886,10 @@ export interface components {
             /** Startedat */
             startedAt: string;
             step: components["schemas"]["Step"];
+            /** Told */
+            told: components["schemas"]["ToldFeedback"][];
+            /** Toldcheck */
+            toldCheck: number | null;
         };
         /**
          * BallotResult
@@ -1841,6 +1870,49 @@ export interface components {
              */
             times?: number;
         };
+        /**
+         * Conversation
+         * @description `failure` is the place in `entries` of the attempt or gate for which the task failed.
+         */
+        Conversation: {
+            /** Batchid */
+            batchId: string;
+            /** Entries */
+            entries: components["schemas"]["ConversationEntry"][];
+            /** Failure */
+            failure: number | null;
+            /** Taskid */
+            taskId: string;
+        };
+        /**
+         * ConversationEntry
+         * @description What happened at `at`. `attempt` is set for `attempt`, `gate` for `gate`, `feedback` for `feedback`, `status` for `ended`,
+         *     `url` for `publish`; `result` is that of a merge or of publishing, `commit` what a merge made. `files` are in conflict.
+         *     `output` is the end of what a failed attempt or gate printed.
+         */
+        ConversationEntry: {
+            /** At */
+            at: string;
+            attempt: components["schemas"]["AttemptSummary"] | null;
+            /** Commit */
+            commit: string | null;
+            /** Completedat */
+            completedAt: string | null;
+            feedback: components["schemas"]["ToldFeedback"] | null;
+            /** Files */
+            files: string[];
+            gate: components["schemas"]["GateResult"] | null;
+            kind: components["schemas"]["EntryKind"];
+            /** Output */
+            output: string | null;
+            /** Result */
+            result: string | null;
+            status: components["schemas"]["TaskStatus"] | null;
+            /** Text */
+            text: string;
+            /** Url */
+            url: string | null;
+        };
         /** Cost */
         Cost: {
             /** Tokens */
@@ -1973,6 +2045,12 @@ export interface components {
             verdict: string;
         };
         /**
+         * EntryKind
+         * @description `retry` is a person's request, `retried` plait's own retry. `feedback` waits for the next attempt.
+         * @enum {string}
+         */
+        EntryKind: "attempt" | "gate" | "merge" | "publish" | "feedback" | "question" | "approve" | "retry" | "recheck" | "cancel" | "drop" | "retried" | "interrupted" | "conflict" | "ended";
+        /**
          * Error
          * @description `field`: the invalid field of the request; `state`: the state that prevents it.
          */
@@ -2102,6 +2180,12 @@ export interface components {
             /** Text */
             text: string;
         };
+        /**
+         * FeedbackSource
+         * @description `answer`: a person's, to the agent's question. `review`: comments on its diff. `plait`: what plait itself says.
+         * @enum {string}
+         */
+        FeedbackSource: "person" | "answer" | "review" | "check" | "conflict" | "plait";
         /**
          * FieldProblem
          * @description `field` null: it is not about a single field.
@@ -3688,6 +3772,14 @@ export interface components {
             startedAt: string | null;
             /** Tasks */
             tasks: components["schemas"]["TaskTimeline"][];
+        };
+        /** ToldFeedback */
+        ToldFeedback: {
+            /** At */
+            at: string;
+            source: components["schemas"]["FeedbackSource"];
+            /** Text */
+            text: string;
         };
         /**
          * UnwrittenSource
@@ -6656,6 +6748,160 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TaskConflict"];
+                };
+            };
+            /** @description Malformed request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed for this token, or from another origin */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body took too long */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not possible in this state, named in `state` */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The URL is too long */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unknown host name */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Invalid; `field` says what */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many wrong tokens */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers are too long */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Internal error; see the server log */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Something outside of plait failed: the disk, git, the journal */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getConversation: {
+        parameters: {
+            query?: {
+                /** @description The project's id; none: the default project */
+                project?: string | null;
+            };
+            header?: never;
+            path: {
+                /** @description A batch's id, or a unique prefix of it */
+                batch_id: string;
+                /** @description A task's id, percent-encoded */
+                task_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Conversation"];
                 };
             };
             /** @description Malformed request */

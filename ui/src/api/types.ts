@@ -21,6 +21,7 @@ export type Problem = Schemas["ProblemDetails"];
 export type FieldProblem = Schemas["FieldProblem"];
 export type Graph = Schemas["Graph"];
 export type Timeline = Schemas["Timeline"];
+export type ConversationEntry = Schemas["ConversationEntry"];
 export type Explanation = Schemas["Explanation"];
 export type Diff = Schemas["FullDiff"];
 export type Project = Schemas["ProjectDetails"];

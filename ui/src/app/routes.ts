@@ -2,8 +2,8 @@
 
 import { useSearchParams } from "wouter";
 
-export type Tab = "about" | "log" | "diff" | "checks";
-const TABS: readonly Tab[] = ["about", "log", "diff", "checks"];
+export type Tab = "conversation" | "log" | "diff" | "checks" | "about";
+const TABS: readonly Tab[] = ["conversation", "log", "diff", "checks", "about"];
 
 export interface OpenTask {
   /** The task's id on the board; with `batch`, its id in that batch. */
@@ -20,7 +20,7 @@ export function parseOpenTask(search: URLSearchParams): OpenTask | null {
   const task = search.get("task");
   if (task === null || task === "") return null;
   const tab = search.get("tab") as Tab | null;
-  return { task, batch: search.get("batch"), tab: tab !== null && TABS.includes(tab) ? tab : "about" };
+  return { task, batch: search.get("batch"), tab: tab !== null && TABS.includes(tab) ? tab : "conversation" };
 }
 
 /** `search` with this task open, or with none. */
@@ -30,7 +30,7 @@ function withOpenTask(search: URLSearchParams, open: Partial<OpenTask> | null): 
   if (open?.task === undefined) return next;
   next.set("task", open.task);
   if (open.batch) next.set("batch", open.batch);
-  if (open.tab && open.tab !== "about") next.set("tab", open.tab);
+  if (open.tab && open.tab !== "conversation") next.set("tab", open.tab);
   return next;
 }
 

@@ -10,28 +10,38 @@ import { COLUMN_NAMES, columnOf } from "../model/columns";
 import { formatCost, pluralize, shortId } from "../model/format";
 import { useBoard } from "../store/board";
 import styles from "./AboutTab.module.css";
-import { AttemptsTable, ContestTable } from "./AttemptsTable";
+import { ContestTable } from "./ContestTable";
+import { Conversation } from "./Conversation";
 import { CopyableText, Fact, Facts, Section } from "./Facts";
 import type { SelectedTask } from "./selectedTask";
 
 const Markdown = lazy(() => import("../components/Markdown"));
 
-/** What the task is, its status and its history. */
-export function AboutTab({ selected }: { selected: SelectedTask }) {
+/** Its status, and what happened to it. */
+export function ConversationTab({ selected }: { selected: SelectedTask }) {
   const { task, run, explanation } = selected;
+  if (run === null) return <AboutTab selected={selected} />;
   return (
     <div className={styles.about}>
-      {run !== null && <StatusSection selected={selected} />}
+      <StatusSection selected={selected} />
       {explanation.data?.contest && (
         <ContestTable contest={explanation.data.contest} batchId={explanation.data.batchId} />
       )}
-      {explanation.data && explanation.data.attempts.length > 0 && (
-        <AttemptsTable explanation={explanation.data} />
-      )}
+      {explanation.data?.attempts.length === 0 && <NeedsSection task={task} explanation={explanation.data} />}
+      <Conversation key={`${run.batchId} ${run.taskId}`} run={run} />
+    </div>
+  );
+}
+
+/** What the task is, and where its result is. */
+export function AboutTab({ selected }: { selected: SelectedTask }) {
+  const { task, explanation } = selected;
+  return (
+    <div className={styles.about}>
+      {task !== undefined && <DescriptionSection task={task} />}
       {explanation.data?.result && <ResultSection explanation={explanation.data} />}
       <NeedsSection task={task} explanation={explanation.data} />
       <SourceSection selected={selected} explanation={explanation.data} />
-      {task !== undefined && <DescriptionSection task={task} />}
     </div>
   );
 }

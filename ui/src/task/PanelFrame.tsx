@@ -143,7 +143,13 @@ function PanelToolbar({ open, task }: { open: OpenTask; task: Task | undefined }
   );
 }
 
-const TAB_LABELS: Record<Tab, string> = { about: "About", log: "Log", diff: "Diff", checks: "Checks" };
+const TAB_LABELS: Record<Tab, string> = {
+  conversation: "Conversation",
+  log: "Log",
+  diff: "Diff",
+  checks: "Checks",
+  about: "About",
+};
 const TABS = Object.keys(TAB_LABELS) as Tab[];
 
 interface TabsProps {

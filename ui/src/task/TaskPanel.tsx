@@ -4,19 +4,25 @@ import { lazy, Suspense, useEffect } from "react";
 import { ApiError } from "../api/client";
 import type { OpenTask } from "../app/routes";
 import { EmptyState, ErrorState, LoadingState } from "../components/EmptyState";
-import { AboutTab } from "./AboutTab";
-import { NEWEST_ATTEMPT, useSelectedAttempt } from "./attempts";
+import { AboutTab, ConversationTab } from "./AboutTab";
+import { NEWEST_ATTEMPT, NEWEST_DIFF, useSelectedAttempt, useSelectedDiff } from "./attempts";
 import { ChecksTab } from "./ChecksTab";
 import { LogTab } from "./LogTab";
 import { PanelFrame } from "./PanelFrame";
-import { type SelectedTask, useSelectedTask } from "./selectedTask";
+import { type RunRef, type SelectedTask, useSelectedTask } from "./selectedTask";
 import { TaskActions } from "./TaskActions";
 
 const DiffView = lazy(() => import("../diff/DiffView"));
 
 export default function TaskPanel({ open }: { open: OpenTask }) {
   const selected = useSelectedTask(open);
-  useEffect(() => () => useSelectedAttempt.setState(NEWEST_ATTEMPT), []);
+  useEffect(
+    () => () => {
+      useSelectedAttempt.setState(NEWEST_ATTEMPT);
+      useSelectedDiff.setState(NEWEST_DIFF);
+    },
+    [],
+  );
   const { task, info, exists } = selected;
   return (
     <PanelFrame
@@ -38,6 +44,7 @@ export default function TaskPanel({ open }: { open: OpenTask }) {
 
 function TabContent({ open, selected }: { open: OpenTask; selected: SelectedTask }) {
   const { run } = selected;
+  if (open.tab === "conversation") return <ConversationTab selected={selected} />;
   if (open.tab === "about") return <AboutTab selected={selected} />;
   if (run === null) {
     return (
@@ -52,12 +59,18 @@ function TabContent({ open, selected }: { open: OpenTask; selected: SelectedTask
     case "diff":
       return (
         <Suspense fallback={<LoadingState what="Loading the diff" />}>
-          <DiffView batchId={run.batchId} taskId={run.taskId} />
+          <TaskDiff run={run} />
         </Suspense>
       );
     case "checks":
       return <ChecksTab run={run} selected={selected} />;
   }
+}
+
+/** Of the selected attempt, else its merged change or that of the newest attempt. */
+function TaskDiff({ run }: { run: RunRef }) {
+  const { attempt } = useSelectedDiff();
+  return <DiffView key={attempt} batchId={run.batchId} taskId={run.taskId} attempt={attempt} />;
 }
 
 function MissingTask({ open, selected }: { open: OpenTask; selected: SelectedTask }) {

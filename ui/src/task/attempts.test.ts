@@ -12,6 +12,11 @@ const made: Attempt = {
   detail: "",
   endedFor: null,
   retriedFor: null,
+  told: [],
+  toldCheck: null,
+  cost: null,
+  diffstat: null,
+  commit: null,
 };
 
 describe("an attempt as text", () => {

@@ -36,6 +36,11 @@ export function attemptName({ step, attempt }: Pick<Attempt, "step" | "attempt">
   return `${step} ${attempt}`;
 }
 
+/** `Attempt 2`, `Verification 1`. */
+export function attemptTitle({ step, attempt }: Pick<Attempt, "step" | "attempt">): string {
+  return `${step === "verify" ? "Verification" : step === "merge" ? "Merge" : "Attempt"} ${attempt}`;
+}
+
 /** How it ended: `passed`, `failed, exit 2`, `cancelled`; `at work` while it runs. */
 export function describeResult({ category, exitCode, endedFor, completedAt }: Attempt): string {
   if (completedAt === null) return endedFor === null ? "running" : `stopping: ${endedFor}`;
@@ -73,6 +78,20 @@ export const useSelectedAttempt = create<SelectedAttempt>(() => NEWEST_ATTEMPT);
 /** Whether it has output; a merge has none. */
 export function hasTranscript(attempt: Attempt): attempt is Attempt & { step: SelectedAttempt["step"] } {
   return attempt.step !== "merge";
+}
+
+/** The diff to show: of one attempt, or since an earlier one; of the newest where `attempt` is `null`. */
+export interface SelectedDiff {
+  readonly attempt: number | null;
+  readonly since: number | null;
+}
+
+export const NEWEST_DIFF: SelectedDiff = { attempt: null, since: null };
+
+export const useSelectedDiff = create<SelectedDiff>(() => NEWEST_DIFF);
+
+export function selectDiff(diff: SelectedDiff): void {
+  useSelectedDiff.setState(diff);
 }
 
 export function selectAttempt(attempt: Attempt): void {

@@ -103,7 +103,7 @@ function useOpenAtAttempt(batch: string): (task: string, bar: Bar | null) => voi
   return (task, bar) => {
     const { kind, n } = bar?.span ?? { kind: "merge", n: null };
     if (kind === "write" || kind === "verify") setAttempt({ step: kind, attempt: n });
-    setOpen({ task, batch, tab: (bar && TABS[kind]) ?? "about" });
+    setOpen({ task, batch, tab: (bar && TABS[kind]) ?? "conversation" });
   };
 }
 

@@ -19,6 +19,7 @@ from plait.client.full_explanation import (
 from plait.client.history import GateRun, PastAttempt
 from plait.client.next_step import suggest_next_step
 from plait.client.session import open_session
+from plait.client.task_notes import FeedbackPart, FeedbackSource
 from plait.core.explain import explain_in_words, explain_status
 from plait.core.reports import Outcome
 from plait.core.state import BatchState, State
@@ -92,8 +93,32 @@ def _add_attempt(page: Page, attempt: PastAttempt) -> None:
     width = fmt.get_line_width()
     outcome = fmt.truncate_line(_describe_outcome(attempt), None if width is None else width - len(head))
     page.add_line(head, (outcome, _get_outcome_style(attempt.outcome)))
+    for part in attempt.told:
+        _add_told(page, part)
+    if attempt.told_check is not None:
+        page.add_line((f"  {'':<9} told: the end of the output of {format_attempt_label(attempt.told_check)}", "dim"))
     if attempt.then:
         page.add_line((f"  {'':<9} retried: {fmt.truncate_line(attempt.then, width)}", "dim"))
+
+
+_TOLD_LABELS = {
+    FeedbackSource.PERSON: "feedback",
+    FeedbackSource.ANSWER: "answer",
+    FeedbackSource.REVIEW: "review comments",
+    FeedbackSource.CHECK: "failed check",
+    FeedbackSource.CONFLICT: "conflict",
+    FeedbackSource.PLAIT: "plait",
+}
+_MAX_TOLD_LINES = 12
+
+
+def _add_told(page: Page, part: FeedbackPart) -> None:
+    first, *others = part.text.strip().splitlines()
+    page.add_line((f"  {'':<9} told ({_TOLD_LABELS[part.source]}): {first}", "dim"))
+    for line in others[: _MAX_TOLD_LINES - 1]:
+        page.add_line((f"  {'':<9}   {line}".rstrip(), "dim"))
+    if len(others) >= _MAX_TOLD_LINES:
+        page.add_line((f"  {'':<9}   … {len(others) + 1 - _MAX_TOLD_LINES} more lines: plait explain --json", "dim"))
 
 
 def _get_outcome_style(outcome: Outcome | None) -> str:

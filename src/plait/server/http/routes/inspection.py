@@ -18,6 +18,7 @@ from plait.agents.output_parser import JsonLinesParser
 from plait.client.api_errors import NotFoundError, StateError
 from plait.client.batch_lookup import choose_attempt, choose_gate, find_failed_check
 from plait.client.conflicts import ConflictView, TaskConflict, describe_conflict, view_conflict
+from plait.client.conversation import Conversation, ConversationDraft, complete_conversation, draft_conversation
 from plait.client.diff import (
     DiffRange,
     FullDiff,
@@ -283,6 +284,19 @@ async def explain_task(session: SessionDep, batch_id: BatchId, task_id: TaskName
     described, expected = await session.query(read)
     result = await asyncio.to_thread(confirm_result, session.location, expected)
     return replace(described, result=describe_result(result))
+
+
+@routes.add("GET", f"{TASK_PATH}/conversation", Conversation)
+async def get_conversation(session: SessionDep, batch_id: BatchId, task_id: TaskName) -> Conversation:
+    """What happened to it, in order: attempts and what they were told, checks, questions, merges, publishing."""
+
+    def read(client: Session) -> ConversationDraft:
+        state = client.preview_state()
+        batch, task = resolve_batch_and_task(state, batch_id, task_id)
+        return draft_conversation(session.follower.history.get_batch(batch.id), batch, task)
+
+    draft = await session.query(read)
+    return await asyncio.to_thread(complete_conversation, session.location, draft)
 
 
 @routes.add("GET", f"{TASK_PATH}/conflict", TaskConflict)
