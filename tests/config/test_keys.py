@@ -26,6 +26,7 @@ from plait.config.value_types import InvalidValueError
 from plait.core.settings import (
     Budget,
     EngineSettings,
+    ExecutorKind,
     Isolation,
     Mode,
     NotificationKind,
@@ -106,6 +107,7 @@ def test_every_setting_of_a_run_reaches_the_batch() -> None:
         order=Order.FIFO,
         isolation=Isolation.IN_PLACE,
         sandbox=SandboxMode.STRICT,
+        executor=ExecutorKind.RAY,
         base="main",
         verify="v",
         gate="g",

@@ -87,7 +87,7 @@ def test_an_unknown_key_is_an_error_with_its_line_and_a_suggestion() -> None:
             "[quux]",
             1,
             "there is no table called quux",
-            "The tables: run, agents, model, sandbox, sources, workspace, merge, pr, engine, notify.",
+            "The tables: run, agents, model, sandbox, sources, workspace, merge, pr, engine, ray, notify.",
         ),
         ("retries = 1", 1, "there is no setting called retries", "Did you mean run.retries?"),
         (

@@ -12,19 +12,25 @@ from plait.core.capacity import (
     GIB,
     MIB,
     NO_BOUND,
+    REMOTE_LIMITS,
     Demand,
     MachineReadings,
+    cluster_capacity,
+    count_local_slots,
     estimate_footprint,
     find_capacity_change,
     format_binary_size,
+    list_executors,
     measure_demand,
     memory_capacity,
     reserved_memory,
     shared_capacity,
 )
+from plait.core.graph import build_checked_plan
 from plait.core.reports import CapacityChanged
-from plait.core.requests import Pause
-from plait.core.settings import Settings
+from plait.core.requests import ChangeEngineSettings, Pause, Submit
+from plait.core.scheduler.rules import fold_incoming
+from plait.core.settings import EngineSettings, ExecutorKind, Settings
 from plait.core.status import Category, WaitReason
 from plait.core.task import Task
 from plait.testing.script import BATCH, Script
@@ -263,3 +269,29 @@ def test_the_smaller_bound_is_reported_once() -> None:
 )
 def test_sizes_are_formatted_for_people(count: int, expected: str) -> None:
     assert format_binary_size(count) == expected
+
+
+def test_a_cluster_bounds_what_runs_there_and_this_machine_does_not() -> None:
+    settings = Settings(executor=ExecutorKind.RAY, max_parallel=0)
+    script = Script(start=False)
+    script.apply(ChangeEngineSettings("limit", EngineSettings(parallel_limit=0), ("parallel_limit",)))
+    script.apply(cluster_capacity(2))
+    script.submit("a", "b", "c", settings=settings)
+    assert list_executors(script.state) == {ExecutorKind.RAY}
+    assert script.running_tasks() == ["a", "b"]
+    assert script.explain("c") == "c is queued: all 2 cluster slots are busy"
+    assert (measure_demand(script.state, {}).growth, count_local_slots(script.state)) == (0, 0)
+    more = find_capacity_change(script.state, with_memory(0), {}, cluster_capacity(3), REMOTE_LIMITS)
+    script.apply(more or NO_BOUND)
+    assert script.running_tasks() == ["a", "b", "c"]
+    script.apply(Pause("p", BATCH))
+    assert list_executors(script.state) == set()
+
+
+def test_a_batch_that_is_about_to_be_opened_counts() -> None:
+    """The cluster's room is known before the first attempt starts, or all tasks would start at once."""
+    plan = build_checked_plan([Task("a")]).plan
+    assert plan is not None
+    script = Script(start=False)
+    fold_incoming(script.state, [Submit("r", BATCH, plan, Settings(executor=ExecutorKind.RAY), base="0")], 0.0)
+    assert list_executors(script.state) == {ExecutorKind.RAY}

@@ -14,7 +14,7 @@ from plait.core.errors import UserError
 from plait.core.graph import find_critical_path, find_file_conflicts, group_waves, list_edges
 from plait.core.phases import is_held_by_phase
 from plait.core.plan import Plan
-from plait.core.settings import SandboxMode, Settings
+from plait.core.settings import ExecutorKind, SandboxMode, Settings
 from plait.core.task import Need, NeedKind, Phase, Task
 from plait.core.text import join_names, shorten
 from plait.sources.planning import PlanResult
@@ -51,7 +51,9 @@ def print_plan(preview: PlanPreview, plan: Plan) -> None:
 
 
 def describe_parallel_limit(settings: Settings) -> str:
-    return f"{settings.max_parallel} at once" if settings.max_parallel else "no limit"
+    if settings.max_parallel:
+        return f"{settings.max_parallel} at once"
+    return "no limit" if settings.executor is ExecutorKind.LOCAL else "as many at once as the cluster has slots"
 
 
 _MAX_ID_WIDTH = 32

@@ -22,6 +22,7 @@ from plait.core.explain import explain_status
 from plait.core.graph import find_critical_path, find_file_conflicts, group_waves, list_edges
 from plait.core.settings import (
     Budget,
+    ExecutorKind,
     Isolation,
     Mode,
     OnConflict,
@@ -111,6 +112,7 @@ class BatchSettings:
     write_back: WriteBack
     publish: Publish
     sandbox: SandboxMode
+    executor: ExecutorKind
 
 
 @api_model

@@ -310,9 +310,10 @@ def _check_agent(spec: AgentSpec) -> Problem | None:
 
 _BATCH_FIELDS = {field.name for field in fields(Settings)}
 
-# What may change while a batch is open. Isolation is fixed when it is submitted.
+# What may change while a batch is open. The others are fixed when it is submitted.
+_FIXED_KEYS = frozenset({"run.isolation", "run.executor"})
 _LIVE_FIELDS = [
-    key.field for key in list_table_keys("run") if key.field in _BATCH_FIELDS and key.name != "run.isolation"
+    key.field for key in list_table_keys("run") if key.field in _BATCH_FIELDS and key.name not in _FIXED_KEYS
 ]
 _BUDGETS = frozenset({"budget", "task_budget"})
 _PARALLEL_LIMIT_KEY = "engine.parallel_limit"

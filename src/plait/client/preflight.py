@@ -29,7 +29,7 @@ from plait.client.submission_files import remove_batch_files
 from plait.config.config import Config
 from plait.core.errors import UserError, WorldError, describe_error
 from plait.core.fast_dataclass import dataclass
-from plait.core.settings import Isolation, SandboxMode, Settings
+from plait.core.settings import ExecutorKind, Isolation, SandboxMode, Settings
 from plait.core.state import BatchState
 from plait.core.task import Attempt, Task, make_gate_attempt
 from plait.core.text import format_duration
@@ -129,8 +129,10 @@ class Preflight:
 
 
 def plan_preflight(location: RepoLocation, preview: PlanPreview, submission: Submission) -> Preflight | None:
-    """None: it is turned off, or there is nothing to check. In place there is no unmodified base to check in."""
-    if submission.options is None or not preview.loaded.config.run.preflight:
+    """None: it is turned off, or there is nothing to check here. In place there is no unmodified base to check in, and what
+    nodes of a cluster have is unknown here.
+    """
+    if submission.options is None or not preview.loaded.config.run.preflight or is_remote(submission.settings):
         return None
     setup = submission.options.setup
     preflight = Preflight(location, preview.loaded.config, submission.settings, submission.base, setup)
@@ -141,10 +143,14 @@ def plan_batch_preflight(
     location: RepoLocation, config: Config, settings: Settings, batch: BatchState, inputs: BatchInputs
 ) -> Preflight | None:
     """As `plan_preflight`, for a batch that gets these `settings` after it was submitted."""
-    if settings.isolation is not Isolation.WORKTREE or not config.run.preflight:
+    if settings.isolation is not Isolation.WORKTREE or not config.run.preflight or is_remote(settings):
         return None
     preflight = Preflight(location, config, settings, batch.base, inputs.options.setup)
     return preflight if preflight.checks else None
+
+
+def is_remote(settings: Settings) -> bool:
+    return settings.executor is not ExecutorKind.LOCAL
 
 
 def check_model_server(preview: PlanPreview, submission: Submission) -> None:
@@ -152,7 +158,7 @@ def check_model_server(preview: PlanPreview, submission: Submission) -> None:
     config, settings = preview.loaded.config, submission.settings
     default = settings.agents[0] if settings.agents else ""
     tasks = [task for task in submission.plan.tasks if not task.run and (task.agent or default) == MODEL_AGENT]
-    if not tasks or not config.run.preflight:
+    if not tasks or not config.run.preflight or is_remote(settings):
         return
     from plait.runtime.model_job.ollama import find_server_problem  # few batches have model jobs
 

@@ -12,10 +12,11 @@ from plait.config.git_keys import MergeConfig, PrConfig, WhenDone, WorkspaceConf
 from plait.config.key import AnyKey
 from plait.config.keys import KEYS, EngineConfig, RunConfig, SourcesConfig
 from plait.config.notify_keys import NotifyConfig
+from plait.config.ray_keys import RayConfig
 from plait.config.sandbox_keys import SandboxConfig
 from plait.core.fast_dataclass import dataclass
 from plait.core.plan import Problem
-from plait.core.settings import EngineSettings, MachineLimits, Publish, Settings
+from plait.core.settings import EngineSettings, ExecutorKind, MachineLimits, Publish, Settings
 from plait.core.task import Origin
 
 COMMAND_AGENT = "command"  # the agent that runs run.agent_command
@@ -64,6 +65,7 @@ class Config:
     merge: MergeConfig
     pr: PrConfig
     engine: EngineConfig
+    ray: RayConfig
     notify: NotifyConfig
     origins: Mapping[str, ValueOrigin]
     warnings: tuple[Problem, ...] = ()
@@ -94,11 +96,13 @@ class Config:
         # Any: a key and the core's field of the same name have the same type.
         shared: dict[str, Any] = {**self.run.values, **self.sources.values}
         named = {field.name: shared[field.name] for field in fields(Settings) if field.name in shared}
+        if max_parallel == "auto":  # a cluster says by itself how much it has room for
+            max_parallel = 0 if self.run.executor is ExecutorKind.RAY else choose_parallelism(tasks, cores)
         return Settings(
             **named
             | {
                 "agents": self.default_agents or tuple(agents) or Settings().agents,
-                "max_parallel": choose_parallelism(tasks, cores) if max_parallel == "auto" else max_parallel,
+                "max_parallel": max_parallel,
                 "publish": Publish.OFF if when_done is WhenDone.ASK else Publish(when_done.value),
             }
         )

@@ -12,10 +12,12 @@ from plait.config.agent_keys import AgentsConfig, ModelConfig, PromptDelivery, i
 from plait.config.git_keys import MergeConfig, PrConfig, WorkspaceConfig
 from plait.config.key import ENV_PREFIX, AnyKey, ConfigTable, Key
 from plait.config.notify_keys import NotifyConfig, mask_to_host
+from plait.config.ray_keys import RayConfig
 from plait.config.sandbox_keys import SandboxConfig, pick_stronger
 from plait.core.dependencies import UnknownNeeds
 from plait.core.settings import (
     EngineSettings,
+    ExecutorKind,
     FileConflicts,
     Isolation,
     MachineLimits,
@@ -66,7 +68,7 @@ class RunConfig(ConfigTable, name="run", about="How a batch runs.", per_batch=Tr
     max_parallel = Key(
         value_types.whole_number_or_auto(),
         _BATCH.max_parallel,
-        "attempts at once in one batch; 0: no limit but the engine's; auto: 2 to 5, by plan and machine",
+        "attempts at once in one batch; 0: no limit but the engine's; auto: 2 to 5, by plan and machine; on a cluster, all it has room for",
         flag="--max-parallel",
         short_flag="-p",
         metavar="N|auto",
@@ -99,6 +101,12 @@ class RunConfig(ConfigTable, name="run", about="How a batch runs.", per_batch=Tr
         "auto: the strongest that works here",
         flag="--sandbox",
         pick=pick_stronger,
+    )
+    executor = Key(
+        value_types.choice(ExecutorKind),
+        _BATCH.executor,
+        "where attempts run: on this machine (local), or on the nodes of a Ray cluster (ray)",
+        flag="--executor",
     )
     base = Key(
         value_types.optional_text("a commit, branch or tag"),
@@ -322,6 +330,7 @@ CONFIG_TABLES: tuple[type[ConfigTable], ...] = (
     MergeConfig,
     PrConfig,
     EngineConfig,
+    RayConfig,
     NotifyConfig,
 )
 TABLES: Mapping[str, str] = MappingProxyType({table.name_in_file: table.about for table in CONFIG_TABLES})

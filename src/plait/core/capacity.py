@@ -10,8 +10,9 @@ from collections.abc import Mapping
 
 from plait.core.fast_dataclass import dataclass
 from plait.core.reports import CapacityChanged
+from plait.core.requests import Submit
 from plait.core.scheduler.outcomes import VERIFY_AGENT
-from plait.core.settings import MachineLimits
+from plait.core.settings import ExecutorKind, MachineLimits
 from plait.core.state import State
 from plait.core.status import NextAction, WaitReason
 from plait.core.task import Attempt
@@ -27,6 +28,7 @@ MIN_FOOTPRINT_SAMPLES = 3  # measured attempts: one that exited at once says too
 AMPLE_SLOTS = 8  # with this many free slots the exact bound does not matter
 NO_BOUND = CapacityChanged(None)
 DEFAULT_LIMITS = MachineLimits()
+REMOTE_LIMITS = MachineLimits(max_load=0, free_memory=0, max_memory_stall=1)  # nothing of this machine but its disk
 MIN_DISK_BYTES, MIN_DISK_DIVISOR = GIB, 50  # short of disk: less than a GiB, on a small disk less than a fiftieth
 RECOVERY_FACTOR = 1.5  # a shortage ends when readings are this much better
 
@@ -64,13 +66,43 @@ def find_capacity_change(
     limits: MachineLimits = DEFAULT_LIMITS,
 ) -> CapacityChanged | None:
     """What to report; None: nothing has changed. `sizes` are the bytes that each running attempt's tree takes now,
-    `shared` the slots that the user's other engines leave.
+    `shared` the slots that the user's other engines, or the nodes of a cluster, leave.
     """
     memory = memory_capacity(readings, measure_demand(state, sizes), limits)
-    capacity = min(memory, shared, key=lambda bound: float("inf") if bound.slots is None else bound.slots)
+    capacity = tightest(memory, shared)
     last = state.capacity or NO_BOUND
     same = capacity.slots == last.slots and (capacity.slots is None or capacity.on is last.on)
     return None if same else capacity
+
+
+def tightest(*bounds: CapacityChanged) -> CapacityChanged:
+    """The bound with the fewest slots, the first of two alike."""
+    return min(bounds, key=lambda bound: float("inf") if bound.slots is None else bound.slots)
+
+
+def list_executors(state: State) -> set[ExecutorKind]:
+    """Where attempts may start now: the executors of open batches that aren't paused, and of those that a request, which
+    is answered next, may open.
+    """
+    kinds = {batch.settings.executor for batch in state.open.values() if batch.paused is None}
+    for request in state.unanswered.values():
+        if isinstance(request, Submit):
+            kinds.add(request.settings.executor)
+        elif (batch := state.batches.get(getattr(request, "batch", ""))) is not None:
+            kinds.add(batch.settings.executor)
+    return kinds
+
+
+def count_local_slots(state: State) -> int:
+    """The slots that attempts on this machine take."""
+    remote = (batch.slots for batch in state.open.values() if batch.settings.executor is not ExecutorKind.LOCAL)
+    return state.slots - sum(remote)
+
+
+def cluster_capacity(slots: int) -> CapacityChanged:
+    """As many slots as the nodes of the cluster have for this engine."""
+    busy = f"all {slots} cluster slots are busy" if slots > 1 else "the only slot of the cluster is busy"
+    return CapacityChanged(slots, busy if slots else "no node of the cluster has a free slot", WaitReason.SLOT)
 
 
 def estimate_footprint(state: State, agent: str) -> int:
@@ -82,7 +114,8 @@ def estimate_footprint(state: State, agent: str) -> int:
 
 
 def measure_demand(state: State, sizes: Mapping[Attempt, int]) -> Demand:
-    alive = [attempt for batch in state.open.values() for attempt in batch.alive.values()]
+    local = [batch for batch in state.open.values() if batch.settings.executor is ExecutorKind.LOCAL]
+    alive = [attempt for batch in local for attempt in batch.alive.values()]
     expected = (estimate_footprint(state, attempt.agent) * attempt.decision.slots for attempt in alive)
     growth = sum(
         max(0, expected_size - sizes.get(attempt.name, 0))

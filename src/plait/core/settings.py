@@ -31,6 +31,13 @@ class SandboxMode(StrEnum):
     CONTAINER = "container"
 
 
+class ExecutorKind(StrEnum):
+    """Where attempts run: on this machine, or on the nodes of a Ray cluster."""
+
+    LOCAL = "local"
+    RAY = "ray"
+
+
 class OnConflict(StrEnum):
     SKIP = "skip"
     FAIL = "fail"
@@ -193,6 +200,7 @@ class Settings(_Patchable):
     publish: Publish = Publish.OFF
     file_conflicts: FileConflicts = FileConflicts.INFERRED
     sandbox: SandboxMode = SandboxMode.OFF  # never AUTO
+    executor: ExecutorKind = ExecutorKind.LOCAL
 
     def provider(self, agent: str) -> str:
         return next((provider for name, provider in self.providers if name == agent), agent)
@@ -223,6 +231,10 @@ class Settings(_Patchable):
             (
                 self.gate is None or self.isolation is Isolation.WORKTREE,
                 "a gate runs on the merged result, and in-place batches merge nothing: use worktrees or drop the gate",
+            ),
+            (
+                self.executor is ExecutorKind.LOCAL or self.isolation is Isolation.WORKTREE,
+                "an in-place batch works in the checkout of this machine, so it can't run on a cluster: use worktrees",
             ),
         )
         return next((message for holds, message in checks if not holds), None)

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 
 from plait.config.config import Config
 from plait.config.loading import load_config, merge_layers
-from plait.core.errors import ConfigError
+from plait.core.errors import ConfigError, WorldError
 from plait.engine.attempt_inputs import AttemptSpecBuilder
 from plait.engine.attempts import Attempts
 from plait.engine.capacity_reporter import CLOCK_FILE, CapacityReporter, MachineClock
 from plait.engine.conflict_prediction import ConflictPredictor
 from plait.engine.context import BatchInputsCache, EngineContext, redact_reports
 from plait.engine.daemon import HEALTH_FILE, HealthFile
+from plait.engine.executors import BatchExecutors
 from plait.engine.loop import Dependencies, Engine
 from plait.engine.merge_queue import MergeQueue
 from plait.engine.perform import Performer
@@ -61,11 +62,12 @@ def build_dependencies(
     workers = WorkerPool(reactor)
     context = EngineContext(engine.state, emit, workers, inputs, folder)
     merge_queue = MergeQueue(context, partial(open_branch_merger, location, config), partial(open_publisher, location))
+    open_local = partial(open_executor, location, config, workers, reactor)
     attempts = Attempts(
         context,
         AttemptSpecBuilder(context, shared, config.engine.transcript_cap),
         merge_queue.describe_conflict,
-        partial(open_executor, location, config, workers, reactor),
+        lambda callbacks: BatchExecutors(engine.state, open_local(callbacks), open_ray_executor),
     )
     workspaces = attempts.executor.workspaces
     sensors = MachineSensors((location.state, location.top, find_worktrees_folder(location, config)))
@@ -95,6 +97,10 @@ def build_dependencies(
 BRANCH_MERGER_FOLDER = "integrator"
 
 
+def open_ray_executor() -> Executor:
+    raise WorldError("this version of plait can't run attempts on a cluster yet")
+
+
 def open_executor(
     location: RepoLocation,
     config: Config,
@@ -102,7 +108,7 @@ def open_executor(
     reactor: SelectReactor,
     callbacks: ExecutorCallbacks,
 ) -> Executor:
-    """Where attempts run. Only this function knows that it is this machine."""
+    """For attempts on this machine."""
     workspaces = LocalWorkspaces(
         partial(open_workspaces, location, config),
         workers,

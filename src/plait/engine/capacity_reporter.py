@@ -1,4 +1,4 @@
-"""Reporting what capacity the machine and the user's other engines leave, and jumps of the clock."""
+"""Reporting what capacity the machine, the user's other engines and the cluster leave, and jumps of the clock."""
 
 from __future__ import annotations
 
@@ -9,16 +9,21 @@ from pathlib import Path
 
 from plait.core.capacity import (
     DEFAULT_LIMITS,
+    REMOTE_LIMITS,
     MachineReadings,
+    cluster_capacity,
     describe_shortage,
     find_capacity_change,
+    list_executors,
     shared_capacity,
+    tightest,
 )
 from plait.core.reports import ClockJumped, PressureChanged, RateLimited, Report
-from plait.core.settings import MachineLimits
+from plait.core.settings import ExecutorKind, MachineLimits
 from plait.core.state import State
 from plait.core.task import Attempt
 from plait.engine.attempts import Attempts
+from plait.runtime.executor import Executor
 from plait.system.atomic_files import write_private_file
 from plait.system.processes import boot_id
 from plait.system.shared_state import OtherEngines
@@ -96,19 +101,27 @@ class CapacityReporter:
         """Whether there is anything new to report."""
         return self._has_new_reading or other_engines != self._other_engines
 
-    def report_changes(self, state: State, other_engines: OtherEngines) -> Iterator[Report]:
-        """What the state doesn't have yet."""
+    def report_changes(self, state: State, other_engines: OtherEngines, executor: Executor) -> Iterator[Report]:
+        """What the state doesn't have yet. While batches run on a cluster, the executor says how many slots it has."""
         self._has_new_reading, self._other_engines = False, other_engines
         yield from self._report_rate_limits(other_engines)
         # If nothing runs, waiting would free no space.
         disk_full = self._disk_full_reason() if state.slots else None
-        why = disk_full or describe_shortage(self._reading, state.pressure, self._where, self._limits)
+        executors = list_executors(state)
+        is_local = ExecutorKind.LOCAL in executors or not executors
+        limits = self._limits if is_local else REMOTE_LIMITS
+        why = disk_full or describe_shortage(self._reading, state.pressure, self._where, limits)
         if why != state.pressure:
             yield PressureChanged(why)
         shared = shared_capacity(
-            state.settings.parallel_limit, other_engines.slots, other_engines.who, other_engines.waiting
+            state.settings.parallel_limit if is_local else 0,
+            other_engines.slots,
+            other_engines.who,
+            other_engines.waiting,
         )
-        changed = find_capacity_change(state, self._reading, self._sizes, shared, self._limits)
+        slots = executor.slots if ExecutorKind.RAY in executors else None
+        others = shared if slots is None else tightest(shared, cluster_capacity(slots))
+        changed = find_capacity_change(state, self._reading, self._sizes, others, limits)
         if changed is not None:
             yield changed
 

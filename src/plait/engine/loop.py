@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 
 from plait.core import reports
+from plait.core.capacity import count_local_slots
 from plait.core.events import Record
 from plait.core.fast_dataclass import dataclass
 from plait.core.reducers import evolve
@@ -166,12 +167,13 @@ class Engine:
             now = self._wall()
             records = fold_incoming(self.state, incoming, now)
             # Capacity depends on what has just ended.
-            records += fold_incoming(
-                self.state, list(self.dependencies.capacity.report_changes(self.state, other_engines)), now
+            changes = self.dependencies.capacity.report_changes(
+                self.state, other_engines, self.dependencies.attempts.executor
             )
+            records += fold_incoming(self.state, list(changes), now)
             decided, self._wake_at = decide_due(self.state, now)
             self.dependencies.shared.record_usage(
-                self.state.slots, self._list_agent_pids(), waiting=self._has_waiting_tasks()
+                count_local_slots(self.state), self._list_agent_pids(), waiting=self._has_waiting_tasks()
             )
         self._commit([*records, *decided])
         self._acknowledge(requests)

@@ -16,7 +16,7 @@ from plait.core import decisions, reports, requests
 from plait.core.errors import WorldError
 from plait.core.events import Event, Record
 
-VERSION = 9
+VERSION = 10
 
 # JSON as it was written by an older version: its shape is known to the upcaster alone, hence Any.
 Json = dict[str, Any]
@@ -45,6 +45,8 @@ UPCASTERS: Mapping[int, Upcaster] = {
     # Outcome.uncommitted and what follows from it (commit-started, commit-waiting, commit-done, commit-failed) are new;
     # without them every result is committed when its exit is reported.
     8: lambda kind, shape: (kind, shape),
+    # Settings.executor is new; without it attempts run on this machine.
+    9: lambda kind, shape: (kind, shape),
 }
 
 EVENT_TYPES: Mapping[str, type[Event]] = {

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 from tests.support.temp_project import TempProject
@@ -28,7 +31,7 @@ def walls(project: TempProject) -> None:
         ("tasks --pr", "--isolation worktree"),
         ("tasks --pr --push", "--push"),
         ("tasks --no-pr --draft", "--no-pr"),
-        ("tasks --executor ray", "The only executor is local."),
+        ("tasks --executor slurm", "ray"),
         ("tasks --retries many", "--retries"),
         ("tasks --resume -s 01", "--resume"),
         ("plan.md -a nobody", "nobody"),
@@ -158,3 +161,24 @@ def test_a_task_file_cannot_choose_a_module_to_load(project: TempProject) -> Non
     assert answer.code == 2, answer
     assert "02-paint has a module as its agent (spy.agent:Agent)" in answer.err
     assert not (project.top / "loaded").exists()
+
+
+def test_a_cluster_needs_the_ray_extra(project: TempProject) -> None:
+    """It is said before anything is started."""
+    completed = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "import sys; sys.modules['ray'] = None; from plait.cli.app import run_cli; sys.exit(run_cli(sys.argv[1:]))",
+            *("run", "tasks", "--isolation", "worktree", "--executor", "ray"),
+        ],
+        cwd=project.top,
+        env=project.env,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (completed.returncode, completed.stdout) == (2, "")
+    assert completed.stderr == "plait: the executor ray needs Ray, which is not installed: pip install 'plait[ray]'\n"
+    assert not project.state().batches
+    project.wait_for_exit()

@@ -1004,6 +1004,7 @@ export interface components {
             agents: string[];
             budget: components["schemas"]["BudgetLimits"] | null;
             conflictBehavior: components["schemas"]["OnConflict"];
+            executor: components["schemas"]["ExecutorKind"];
             /** Fallback */
             fallback: string[];
             /** Gate */
@@ -1341,6 +1342,12 @@ export interface components {
              */
             diskCap: number;
             /**
+             * Executor
+             * @description where attempts run: on this machine (local), or on the nodes of a Ray cluster (ray)
+             * @enum {string}
+             */
+            executor: "local" | "ray";
+            /**
              * Fallback
              * @description agents that take over while the provider of a task's agent refuses; empty: its tasks wait
              */
@@ -1423,7 +1430,7 @@ export interface components {
             location: string | null;
             /**
              * Maxbatchsize
-             * @description attempts at once in one batch; 0: no limit but the engine's; auto: 2 to 5, by plan and machine
+             * @description attempts at once in one batch; 0: no limit but the engine's; auto: 2 to 5, by plan and machine; on a cluster, all it has room for
              */
             maxBatchSize: number | "auto";
             /**
@@ -1569,6 +1576,26 @@ export interface components {
              * @description in a queue, start the next task without approval
              */
             queueAutoApprove: boolean;
+            /**
+             * Rayaddress
+             * @description the cluster: host:port of its head, or auto for RAY_ADDRESS or the cluster that this machine is part of
+             */
+            rayAddress: string;
+            /**
+             * Rayenv
+             * @description environment variables that attempts get on nodes, besides those that their agents log in with: NPM_TOKEN, AWS_*
+             */
+            rayEnv: string[];
+            /**
+             * Rayfolder
+             * @description where each node keeps its mirrors and worktrees; a relative path is in the home folder there
+             */
+            rayFolder: string;
+            /**
+             * Raylease
+             * @description how long a node may be unreachable before its attempts are lost and run elsewhere
+             */
+            rayLease: number;
             /**
              * Regenerate
              * @description files to regenerate by a command if two tasks changed them, such as lock files
@@ -2149,6 +2176,12 @@ export interface components {
          */
         EventType: "batch:created" | "batch:started" | "batch:progress" | "batch:paused" | "batch:unpaused" | "batch:merging" | "batch:gating" | "batch:completed" | "batch:failed" | "batch:cancelled" | "batch:jobs" | "batch:contest" | "batch:task:queued" | "batch:task:waiting" | "batch:task:started" | "batch:task:phase" | "batch:task:needs_input" | "batch:task:verifying" | "batch:task:verified" | "batch:task:merged" | "batch:task:conflicted" | "batch:task:completed" | "batch:task:failed" | "batch:task:timed_out" | "batch:task:blocked" | "batch:task:skipped" | "batch:task:cancelled" | "batch:task:interrupted" | "batch:task:retry" | "limit:opened" | "limit:closed" | "engine:taken" | "engine:released" | "execution:log";
         /**
+         * ExecutorKind
+         * @description Where attempts run: on this machine, or on the nodes of a Ray cluster.
+         * @enum {string}
+         */
+        ExecutorKind: "local" | "ray";
+        /**
          * Explanation
          * @description `way`: what would make it continue, as a sentence.
          */
@@ -2691,6 +2724,12 @@ export interface components {
              */
             diskCap: number;
             /**
+             * Executor
+             * @description where attempts run: on this machine (local), or on the nodes of a Ray cluster (ray)
+             * @enum {string}
+             */
+            executor: "local" | "ray";
+            /**
              * Fallback
              * @description agents that take over while the provider of a task's agent refuses; empty: its tasks wait
              */
@@ -2773,7 +2812,7 @@ export interface components {
             location: string | null;
             /**
              * Maxbatchsize
-             * @description attempts at once in one batch; 0: no limit but the engine's; auto: 2 to 5, by plan and machine
+             * @description attempts at once in one batch; 0: no limit but the engine's; auto: 2 to 5, by plan and machine; on a cluster, all it has room for
              */
             maxBatchSize: number | "auto";
             /**
@@ -2917,6 +2956,26 @@ export interface components {
              * @description in a queue, start the next task without approval
              */
             queueAutoApprove: boolean;
+            /**
+             * Rayaddress
+             * @description the cluster: host:port of its head, or auto for RAY_ADDRESS or the cluster that this machine is part of
+             */
+            rayAddress: string;
+            /**
+             * Rayenv
+             * @description environment variables that attempts get on nodes, besides those that their agents log in with: NPM_TOKEN, AWS_*
+             */
+            rayEnv: string[];
+            /**
+             * Rayfolder
+             * @description where each node keeps its mirrors and worktrees; a relative path is in the home folder there
+             */
+            rayFolder: string;
+            /**
+             * Raylease
+             * @description how long a node may be unreachable before its attempts are lost and run elsewhere
+             */
+            rayLease: number;
             /**
              * Regenerate
              * @description files to regenerate by a command if two tasks changed them, such as lock files

@@ -40,7 +40,6 @@ def run_command(
     ] = None,
     draft: opt.Draft = False,
     push: opt.Push = False,
-    executor: Annotated[str, typer.Option("--executor", metavar="local", help="Where attempts run.")] = "local",
     resume: Annotated[
         bool, typer.Option("--resume", help="Continue the newest unfinished batch of these sources.")
     ] = False,
@@ -74,7 +73,6 @@ def run_command(
             {key: value for key, value in values.items() if value is not None},
             interactive=interactive,
             repo=repo,
-            executor=executor,
             resume=resume,
             dry_run=dry_run,
             detach=detach,

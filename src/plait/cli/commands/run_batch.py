@@ -35,14 +35,12 @@ from plait.core.contest import REFEREE
 from plait.core.errors import UserError
 from plait.core.fast_dataclass import dataclass
 from plait.core.plan import Plan
-from plait.core.settings import Backoff, Isolation, Mode, Publish, SandboxMode
+from plait.core.settings import Backoff, ExecutorKind, Isolation, Mode, Publish, SandboxMode
 from plait.core.state import BatchState, State
 from plait.core.text import join_names
 from plait.git.worktrees.signing import are_commits_signed
 from plait.sources.planning import PlanOptions
 from plait.store.state_claim import open_repo
-
-LOCAL_EXECUTOR = "local"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +53,6 @@ class RunOptions:
     flags: Mapping[str, object] = field(default_factory=dict)
     interactive: bool = False
     repo: str | None = None
-    executor: str = LOCAL_EXECUTOR
     resume: bool = False
     dry_run: bool = False
     detach: bool = False
@@ -82,11 +79,6 @@ class RunOptions:
             raise UserError(
                 "--web serves the page while the batch is watched, so it can't be used with --detach",
                 hint="Leave one of them out, or run plait serve.",
-            )
-        if self.executor != LOCAL_EXECUTOR:
-            raise UserError(
-                f"there is no executor called {self.executor}",
-                hint="The only executor is local.",
             )
 
     def check_resume(self) -> None:
@@ -325,7 +317,7 @@ def _confirm_run(preview: PlanPreview, plan: Plan) -> bool:
 
 
 def describe_run(preview: PlanPreview, plan: Plan) -> str:
-    """The number of tasks, parallelism, agents, isolation and sandbox in one line."""
+    """The number of tasks, parallelism, agents, isolation, sandbox and executor in one line."""
     settings = preview.settings
     tasks = [task for task in plan.tasks if task.entrant is None]
     agents = {task.agent for task in tasks if task.agent and task.agent != REFEREE}
@@ -337,6 +329,7 @@ def describe_run(preview: PlanPreview, plan: Plan) -> str:
         agent_names = f"{agent_names} (fallback: {', '.join(settings.fallback)})"
     parts = [pluralize(len(tasks), "task"), _describe_parallelism(preview), agent_names, _describe_isolation(preview)]
     parts += [] if settings.sandbox is SandboxMode.OFF else [f"sandbox {settings.sandbox}"]
+    parts += [] if settings.executor is ExecutorKind.LOCAL else [f"executor {settings.executor}"]
     return " · ".join(parts)
 
 

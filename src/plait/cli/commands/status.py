@@ -16,7 +16,7 @@ from plait.cli.live.task_selection import TaskSelection, select_visible_tasks
 from plait.cli.output import OK, Page
 from plait.client.batch_lookup import find_batch
 from plait.client.session import Session, open_session
-from plait.core.settings import Isolation, SandboxMode
+from plait.core.settings import ExecutorKind, Isolation, SandboxMode
 from plait.core.state import BatchState, State
 from plait.core.status import Category, TaskStatus, WaitReason
 from plait.core.text import join_names
@@ -158,7 +158,8 @@ def _print_one(state: State, batch: BatchState, engine: EngineInfo | None, rows:
     page.add_line((f"{fmt.truncate_line(view.reason, fmt.get_line_width())}", "dim"))
     sources = f" from {', '.join(view.sources)}" if view.sources else ""
     sandbox = "" if view.settings.sandbox is SandboxMode.OFF else f" · sandbox {view.settings.sandbox}"
-    page.add_line((f"submitted {fmt.format_date(view.created_at)}{sources}{sandbox}", "dim"))
+    executor = "" if view.settings.executor is ExecutorKind.LOCAL else f" · executor {view.settings.executor}"
+    page.add_line((f"submitted {fmt.format_date(view.created_at)}{sources}{sandbox}{executor}", "dim"))
     result = [*describe_branch(view), *describe_unwritten(view)]
     for line in result:
         page.add_line(line)

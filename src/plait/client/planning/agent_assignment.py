@@ -15,7 +15,7 @@ from plait.client.planning.plan_preview import SHELL_AGENT, PlanPreview
 from plait.config.agent_keys import AgentsConfig, is_dotted_path
 from plait.core.errors import PlaitError
 from plait.core.plan import Problem, Severity
-from plait.core.settings import Budget, Settings
+from plait.core.settings import Budget, ExecutorKind, Settings
 from plait.core.task import Task
 
 _RUN_HINT = (
@@ -37,7 +37,7 @@ def assign_plan_agents(preview: PlanPreview, specs: Sequence[AgentSpec]) -> Plan
     if plan is None:
         return preview
     config = preview.loaded.config
-    assigner = _AgentAssigner(specs, chosen=bool(config.default_agents))
+    assigner = _AgentAssigner(specs, preview.settings, chosen=bool(config.default_agents))
     tasks = tuple(assigner.assign(task, preview.settings) for task in plan.tasks)
     errors = [*assigner.list_problems(), *assigner.check_fallback(preview.settings.fallback, tasks)]
     errors += check_budgets(preview.settings, tasks, specs)
@@ -70,8 +70,9 @@ def _check_configured_agents(agents: AgentsConfig) -> list[Problem]:
 class _AgentAssigner:
     """Each agent is checked once; the same refusal of many tasks is one problem. `chosen`: the user chose agents."""
 
-    def __init__(self, specs: Sequence[AgentSpec], *, chosen: bool) -> None:
+    def __init__(self, specs: Sequence[AgentSpec], settings: Settings, *, chosen: bool) -> None:
         self._agent_chosen = chosen
+        self._runs_here = settings.executor is ExecutorKind.LOCAL  # what nodes have is unknown here
         self._specs = {spec.name: spec for spec in specs}
         self._refusal_by_agent: dict[str, AgentRefusal | None] = {}
         self.refusals: dict[AgentRefusal, list[Task]] = {}
@@ -131,7 +132,7 @@ class _AgentAssigner:
             except PlaitError as error:
                 self._refusal_by_agent[name] = (error.message, error.hint)
             else:
-                self._refusal_by_agent[name] = explain_missing(spec)
+                self._refusal_by_agent[name] = explain_missing(spec) if self._runs_here else None
         return self._refusal_by_agent[name]
 
     def _spec(self, name: str) -> AgentSpec:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
+from importlib.util import find_spec
 
 from plait.agents.interface import AgentSpec
 from plait.client.agent_specs import build_agent_specs, load_prompt_template
@@ -22,7 +23,7 @@ from plait.config.loading import PLAIT_TOML
 from plait.core.errors import ConfigError, UserError
 from plait.core.plan import Plan, Problem, Severity
 from plait.core.requests import ChangeEngineSettings
-from plait.core.settings import EngineSettings, Isolation, Publish, Settings
+from plait.core.settings import EngineSettings, ExecutorKind, Isolation, Publish, Settings
 from plait.core.state import BatchState, State
 from plait.core.text import join_names
 from plait.core.views import find_batch_status
@@ -51,7 +52,11 @@ def select_agents(loaded: LoadedSources, *, contest: bool) -> tuple[AgentSpec, .
 
 
 def prepare_plan(preview: PlanPreview, agents: tuple[AgentSpec, ...], repeats: int | None = None) -> PlanPreview:
-    """The plan as it would be submitted, or its problems; `repeats`: in a contest, how often each agent tries."""
+    """The plan as it would be submitted, or its problems; `repeats`: in a contest, how often each agent tries.
+
+    Raises UserError or ConfigError.
+    """
+    require_executor(preview.settings)
     preview = assign_plan_agents(preview, agents)
     if preview.planned.plan is None:
         return preview
@@ -66,10 +71,22 @@ def prepare_plan(preview: PlanPreview, agents: tuple[AgentSpec, ...], repeats: i
     return add_contest_entrants(preview, agents, repeats)
 
 
+def require_executor(settings: Settings) -> None:
+    """Raises UserError if what the executor needs isn't installed. Nothing is imported: Ray takes seconds."""
+    if settings.executor is not ExecutorKind.RAY:
+        return
+    if not all(map(find_spec, ("ray", "nacl"))):
+        raise UserError("the executor ray needs Ray, which is not installed: pip install 'plait[ray]'")
+    if find_spec("plait.runtime.ray.executor") is None:
+        raise UserError("this version of plait can't run attempts on a cluster yet")
+
+
 def _check_programs(preview: PlanPreview, *, contest: bool) -> PlanPreview:
-    """The plan, or problems instead if commands can't run here."""
+    """The plan, or problems instead if commands can't run here. What nodes of a cluster have is unknown here."""
     plan = preview.planned.plan
     assert plan is not None
+    if preview.settings.executor is not ExecutorKind.LOCAL:
+        return preview
     problems = check_programs(preview.loaded.config, preview.settings, plan.tasks, contest=contest)
     has_errors = any(problem.severity is Severity.ERROR for problem in problems)
     planned = replace(
@@ -187,6 +204,11 @@ def resolve_isolation(settings: Settings, config: Config, location: RepoLocation
                 hint="Run git init and make a first commit, or use --isolation in-place.",
             )
         settings = replace(settings, isolation=Isolation.IN_PLACE)
+    if settings.isolation is Isolation.IN_PLACE and settings.executor is not ExecutorKind.LOCAL:
+        raise UserError(
+            f"the executor {settings.executor} works in worktrees on other machines, and this batch works in place",
+            hint="Leave --isolation in-place out, in a git repository; or use --executor local.",
+        )
     if settings.isolation is Isolation.IN_PLACE:
         _refuse_merge_settings(settings, config)
         return replace(settings, publish=Publish.OFF)

@@ -84,6 +84,8 @@ def _why_not_batch(state: State, batch: BatchState, request: _YesNoRequest) -> s
         case requests.ChangeSettings():
             if "isolation" in request.fields and request.settings.isolation is not batch.settings.isolation:
                 return "the isolation of a submitted batch can't be changed"
+            if "executor" in request.fields and request.settings.executor is not batch.settings.executor:
+                return "the executor of a submitted batch can't be changed"
             return _why_not_change(batch.settings, request.settings, request.fields)
         case _:
             assert_never(request)

@@ -13,6 +13,7 @@ from plait.core.settings import (
     Backoff,
     Budget,
     EngineSettings,
+    ExecutorKind,
     FileConflicts,
     Isolation,
     Mode,
@@ -60,6 +61,7 @@ def make_stormy(seed: int) -> Scenario:
     all_at_once = chance.stream("mixture").random() < MIXED_SHARE
     for number in range(rng.choice((1, 1, 2))):
         settings = _add_limits(chance.stream("purse", number), _make_settings(rng), always=all_at_once)
+        settings = _choose_executor(chance.stream("executor", number), settings)
         size = rng.choice((1, 2, 3, 5, 8, 12, 18, 25)) if rng.random() < 0.97 else 60
         plan = make_plan(rng, size, AGENTS, verify=rng.choice((0, 0.3)), phased=rng.random() < 0.3)
         plan = _add_contest(chance.stream("contest", number), plan, settings, always=all_at_once)
@@ -144,6 +146,12 @@ def _add_limits(rng: Random, settings: Settings, *, always: bool) -> Settings:
     fits = budget is None or settings.reserve is None or budget.allows(settings.reserve)
     reserve = settings.reserve if fits else None
     return replace(settings, fallback=fallback, task_budget=budget, reserve=reserve)
+
+
+def _choose_executor(rng: Random, settings: Settings) -> Settings:
+    """Nothing is decided by it, and a cluster works in worktrees only."""
+    on_cluster = settings.isolation is Isolation.WORKTREE and rng.random() < 0.3
+    return replace(settings, executor=ExecutorKind.RAY) if on_cluster else settings
 
 
 def _make_budget(rng: Random) -> Budget:
