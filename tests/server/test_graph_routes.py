@@ -6,8 +6,8 @@ from tests.support.running_server import RunningServer
 
 
 def test_a_graph_has_statuses_and_reasons(server: RunningServer) -> None:
-    server.project.task("01-walls", "exit 1")
-    server.project.task("02-roof", "true", needs="[01-walls]", touches="[roof.txt]")
+    server.project.task("01-walls", "exit 1", phase="1")
+    server.project.task("02-roof", "true", needs="[01-walls]", touches="[roof.txt]", phase="Roof")
     server.project.task("03-tiles", "true", touches="[roof.txt]")
     batch = server.run("01-walls", "02-roof", "03-tiles", settings={"retries": 0})
     server.wait_until_finished(batch)
@@ -21,6 +21,7 @@ def test_a_graph_has_statuses_and_reasons(server: RunningServer) -> None:
     assert (edge["from"], edge["to"], edge["kind"]) == ("01-walls", "02-roof", "need")
     assert edge["at"].startswith("tasks/02-roof.md")
     assert result["waves"] == [["01-walls", "03-tiles"], ["02-roof"]]
+    assert result["phases"] == [{"key": "1", "title": "Phase 1"}, {"key": "Roof", "title": "Roof"}]
     assert result["criticalPath"] == ["01-walls", "02-roof"]
     assert result["conflicts"] == [{"file": "roof.txt", "tasks": ["02-roof", "03-tiles"]}]
     assert server.get("/api/batches/nobody/graph", 404)["error"]

@@ -14,12 +14,15 @@ TASKS = ("01-walls", "02-windows", "03-paint", "04-roof")
 
 
 def _project(project: TempProject, go: Path) -> None:
-    """Walls that wait for a file; windows and paint need them, and share a file; the roof needs the windows."""
+    """Walls that wait for a file; windows and paint need them, and share a file; the roof needs the windows.
+
+    The walls are a phase, and everything else the next.
+    """
     held = f"while [ ! -e {go} ]; do sleep 0.05; done"
-    project.task("01-walls", f"{held}; echo walls > walls.txt")
-    project.task("02-windows", "echo glass > front.txt", needs="[01-walls]", touches="[front.txt]")
-    project.task("03-paint", "echo red >> front.txt", needs="[01-walls]", touches="[front.txt]")
-    project.task("04-roof", "echo roof > roof.txt", needs="[02-windows]")
+    project.task("01-walls", f"{held}; echo walls > walls.txt", phase="1")
+    project.task("02-windows", "echo glass > front.txt", needs="[01-walls]", touches="[front.txt]", phase="2")
+    project.task("03-paint", "echo red >> front.txt", needs="[01-walls]", touches="[front.txt]", phase="2")
+    project.task("04-roof", "echo roof > roof.txt", needs="[02-windows]", phase="2")
     project.commit_all()
 
 
@@ -56,6 +59,15 @@ def test_a_graph_follows_its_batch_and_links_to_its_tasks(
     expect(_node(page, "04-roof", "waiting")).to_be_visible()
     before = {task: _box(page, task) for task in TASKS}
     assert before["01-walls"] < before["02-windows"] < before["04-roof"]  # waves, from left to right
+    walls, rest = page.get_by_text("Phase 1", exact=True), page.get_by_text("Phase 2", exact=True)
+    assert _left(walls) < before["01-walls"][0] < _left(rest) < before["02-windows"][0]
+
+    _node(page, "02-windows", "waiting").hover()  # what it needs and what needs it, and nothing else
+    expect(_node(page, "03-paint", "waiting")).to_have_css("opacity", "0.35")
+    for task, status in (("01-walls", "running"), ("02-windows", "waiting"), ("04-roof", "waiting")):
+        expect(_node(page, task, status)).to_have_css("opacity", "1")
+    page.get_by_role("searchbox", name="Find a task").hover()
+    expect(_node(page, "03-paint", "waiting")).to_have_css("opacity", "1")
 
     expect(_lines(page, "02-windows needs 01-walls: needs: 01-walls (tasks/02-windows.md:")).to_have_count(1)
     shared = "02-windows and 03-paint touch front.txt: they run one after the other"
@@ -142,9 +154,28 @@ new MutationObserver((changes) => {
 """
 
 
-def test_a_graph_of_many_tasks_is_drawn_in_parts(project: TempProject, open_window: OpenWindow, tmp_path: Path) -> None:
+# Points of lines that are behind a task, though the line leads to none or to another one.
+_BEHIND_TASKS = """
+(graph) => {
+  const boxes = [...graph.querySelectorAll("button")].map((node) => node.getBoundingClientRect());
+  return [...graph.querySelectorAll("[role=img][data-kind] path:nth-of-type(2)")].flatMap((path) =>
+    Array.from({ length: 40 }, (_, at) => {
+      const place = path.getPointAtLength((path.getTotalLength() * at) / 39).matrixTransform(path.getScreenCTM());
+      return boxes.some(({ left, right, top, bottom }) =>
+        place.x > left + 1 && place.x < right - 1 && place.y > top + 1 && place.y < bottom - 1) ? place : [];
+    }).flat());
+}
+"""
+
+
+def test_a_graph_of_many_tasks_is_legible_and_drawn_in_parts(
+    project: TempProject, open_window: OpenWindow, tmp_path: Path
+) -> None:
+    """Four waves of a hundred; every tenth of the last one needs one of the first, too."""
     for n in range(400):
-        project.task(f"t{n:03}", f"while [ ! -e {tmp_path / 'go'} ]; do sleep 0.05; done")
+        needs = [f"t{n - 100:03}"] * (n >= 100) + [f"t{n % 100:03}"] * (n >= 300 and n % 10 == 0)
+        held = f"while [ ! -e {tmp_path / 'go'} ]; do sleep 0.05; done"
+        project.task(f"t{n:03}", held, **({"needs": f"[{', '.join(needs)}]"} if needs else {}))
     project.commit_all()
     window = open_window()
     page = window.page
@@ -156,18 +187,34 @@ def test_a_graph_of_many_tasks_is_drawn_in_parts(project: TempProject, open_wind
 
     graph = page.get_by_label("Task graph")
     tasks = graph.get_by_role("button", name=re.compile(r"^t\d\d\d"))
-    expect(_node(page, "t000", "running")).to_be_in_viewport()
+    first = _node(page, "t000", "running")
+    expect(first).to_be_in_viewport()
+    box = first.bounding_box()
+    assert box is not None
+    assert box["width"] > 160  # legible, though far from everything fits
     assert tasks.count() < 400  # what is out of view is not drawn
     page.get_by_role("button", name="Show the whole graph").click()
     expect(tasks).to_have_count(400)
     assert page.evaluate("window.most") <= 150
+    columns = tasks.evaluate_all("nodes => nodes.map(node => Math.round(node.getBoundingClientRect().left))")
+    assert sorted(columns.count(x) for x in set(columns)) == [100] * 4  # a column for each wave
+    assert graph.evaluate(_BEHIND_TASKS) == []
 
-    for _ in range(4):
+    for _ in range(9):
         page.get_by_role("button", name="Zoom in").click()
-    overview = page.get_by_role("img", name="Overview of the graph")
-    overview.click(position={"x": 155, "y": 95})
-    expect(_node(page, "t399", "queued")).to_be_in_viewport()
+    expect(graph.get_by_text("Wave 2 100", exact=True)).to_be_in_viewport()
+    page.get_by_role("searchbox", name="Find a task").fill("t399")
+    page.keyboard.press("Enter")
+    expect(_node(page, "t399", "waiting")).to_be_in_viewport()
+    page.get_by_role("img", name="Overview of the graph").click(position={"x": 80, "y": 50})
+    expect(_node(page, "t399", "waiting")).not_to_be_in_viewport()
     project.plait("cancel", batch)
+
+
+def _left(locator: Locator) -> float:
+    box = locator.bounding_box()
+    assert box is not None
+    return box["x"]
 
 
 def _box(page: Page, task: str) -> tuple[float, float]:

@@ -297,11 +297,20 @@ class Edge:
 
 
 @api_model
+class GraphPhase:
+    """`key` is the `phase` of its tasks."""
+
+    key: str
+    title: str
+
+
+@api_model
 class Graph:
     batch_id: str
     nodes: list[Node]
     edges: list[Edge]
     waves: list[list[str]]
+    phases: list[GraphPhase]
     critical_path: list[str]
     conflicts: list[SharedFile]
 
@@ -493,6 +502,7 @@ def describe_graph(state: State, batch: BatchState) -> Graph:
             for task, need in list_edges(plan)
         ],
         waves=waves,
+        phases=[GraphPhase(phase.key, phase.title or phase.key) for phase in plan.phases],
         critical_path=find_critical_path(plan),
         conflicts=[fill_model(SharedFile, shared) for shared in find_file_conflicts(plan)],
     )

@@ -2286,8 +2286,20 @@ export interface components {
             edges: components["schemas"]["Edge"][];
             /** Nodes */
             nodes: components["schemas"]["Node"][];
+            /** Phases */
+            phases: components["schemas"]["GraphPhase"][];
             /** Waves */
             waves: string[][];
+        };
+        /**
+         * GraphPhase
+         * @description `key` is the `phase` of its tasks.
+         */
+        GraphPhase: {
+            /** Key */
+            key: string;
+            /** Title */
+            title: string;
         };
         /** Health */
         Health: {

@@ -52,8 +52,11 @@ const EdgeLine = memo(function EdgeLine({
   edge: EdgeRoute;
 }) {
   const near = useGraphFocus(
-    ({ hovered, hoveredEdge: edge }) =>
-      edge === id || (hovered !== null && (hovered === from || hovered === to)),
+    ({ hovered, hoveredEdge }) =>
+      hoveredEdge === id || (hovered !== null && (hovered === from || hovered === to)),
+  );
+  const inChain = useGraphFocus(
+    ({ chain }) => near || (kind !== "file" && chain !== null && chain.has(from) && chain.has(to)),
   );
   const path = edgePath(route);
   return (
@@ -65,6 +68,7 @@ const EdgeLine = memo(function EdgeLine({
       data-kind={kind}
       data-critical={critical || undefined}
       data-near={near || undefined}
+      data-chained={inChain || undefined}
       onMouseEnter={() => setGraphFocus({ hoveredEdge: id })}
       onMouseLeave={() => setGraphFocus({ hoveredEdge: null })}
     >

@@ -1,6 +1,6 @@
 import "@xyflow/react/dist/style.css";
 import { Panel, ReactFlow, ReactFlowProvider, useReactFlow } from "@xyflow/react";
-import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { type RefObject, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { useShallow } from "zustand/react/shallow";
 import type { Graph } from "../api/types";
 import { useTheme } from "../app/theme";
@@ -12,9 +12,10 @@ import { statusText } from "../components/Status";
 import { EdgeLayer } from "./EdgeLayer";
 import { describeEdge, type EdgeKind, type EdgeRoute, listEdges, routeEdges } from "./edges";
 import styles from "./GraphCanvas.module.css";
-import { type Arrow, neighbour, setGraphFocus, useGraphFocus } from "./graphFocus";
-import { graphShape, type Layout, layoutGraph, type Shape } from "./layout";
+import { graphShape, type Layout, type Shape } from "./geometry";
+import { type Arrow, findChain, neighbour, setGraphFocus, useGraphFocus } from "./graphFocus";
 import { MiniMap } from "./MiniMap";
+import { PhaseBands, StickyHeaders } from "./PhaseBands";
 import { GraphActionsContext, TaskNodes } from "./TaskNodes";
 import { MIN_ZOOM, useViewport } from "./useViewport";
 
@@ -48,14 +49,24 @@ export function GraphCanvas(props: GraphCanvasProps) {
 }
 
 function LayoutLoader({ graph, hidden, open }: GraphCanvasProps) {
-  const { waves, edges } = graph;
-  const shape = useMemo(() => graphShape({ waves, edges }), [waves, edges]);
+  const shape = useShape(graph);
   const layout = useGraphLayout(shape);
   return layout === null ? (
     <LoadingState what="Laying out the graph" />
   ) : (
     <Canvas graph={graph} hidden={hidden} open={open} shape={shape} layout={layout} />
   );
+}
+
+/** The same object as long as the plan is the same, whatever the statuses: nothing is laid out again. */
+function useShape(graph: Graph): Shape {
+  const latest = useRef<{ text: string; shape: Shape }>(null);
+  return useMemo(() => {
+    const shape = graphShape(graph);
+    const text = JSON.stringify(shape);
+    if (latest.current?.text !== text) latest.current = { text, shape };
+    return latest.current.shape;
+  }, [graph]);
 }
 
 interface CanvasProps extends GraphCanvasProps {
@@ -79,12 +90,15 @@ function Canvas({ graph, hidden, open, shape, layout }: CanvasProps) {
   );
   const actions = useMemo(() => ({ open, moveTo }), [open, moveTo]);
   useInitialFocus(graph);
+  useChainHighlight(edges, frame);
   return (
     <GraphActionsContext value={actions}>
       <div ref={frame} className={styles.canvas}>
         <ReactFlow colorMode={theme} onInit={() => view.showInitial(initialTask(graph))} {...CANVAS_PROPS}>
+          <PhaseBands bands={layout.bands} />
           <EdgeLayer edges={edgeRoutes} hidden={hidden} />
           <TaskNodes graph={graph} layout={layout} />
+          <StickyHeaders waves={graph.waves} bands={layout.bands} />
           <ZoomControls fit={view.fit} />
           <MiniMap nodes={graph.nodes} layout={layout} />
         </ReactFlow>
@@ -109,6 +123,21 @@ function initialTask({ nodes, criticalPath }: Graph): string | null {
   );
 }
 
+/** Everything outside of the chain is dimmed by this attribute, so that only the chain renders again. */
+function useChainHighlight(edges: Graph["edges"], frame: RefObject<HTMLElement | null>): void {
+  useEffect(
+    () =>
+      useGraphFocus.subscribe(({ hovered }, before) => {
+        if (hovered === before.hovered) return;
+        const chain = hovered === null ? null : findChain(edges, hovered);
+        const shown = chain !== null && chain.size > 1 ? chain : null;
+        frame.current?.toggleAttribute("data-chain", shown !== null);
+        setGraphFocus({ chain: shown });
+      }),
+    [edges, frame],
+  );
+}
+
 function ZoomControls({ fit }: { fit(): void }) {
   const flow = useReactFlow();
   useCommands([
@@ -117,7 +146,7 @@ function ZoomControls({ fit }: { fit(): void }) {
     { id: "graph.out", title: "Zoom out", group: "Graph", keys: ["-"], run: () => void flow.zoomOut() },
   ]);
   return (
-    <Panel position="top-right" className={styles.zoom ?? ""}>
+    <Panel position="bottom-left" className={styles.zoom ?? ""}>
       <Button icon label="Zoom in" onClick={() => void flow.zoomIn()}>
         <Icon name="plus" />
       </Button>
@@ -166,7 +195,8 @@ function useGraphLayout(shape: Shape): Layout | null {
     worker.onmessage = ({ data }: MessageEvent<Layout>) => setLayout(data);
     worker.onerror = (event) => {
       event.preventDefault();
-      setLayout(layoutGraph(shape)); // without workers, the layout blocks the page for a moment
+      // without workers, the layout blocks the page for a moment
+      void import("./layout").then(({ layoutGraph }) => setLayout(layoutGraph(shape)));
     };
     worker.postMessage(shape);
     return () => worker.terminate();

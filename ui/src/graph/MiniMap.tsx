@@ -4,8 +4,8 @@ import { shallow } from "zustand/shallow";
 import type { Graph } from "../api/types";
 import { taskTone } from "../components/Status";
 import styles from "./GraphCanvas.module.css";
-import { type Layout, NODE } from "./layout";
-import { layoutBounds, type Rect, visibleRect } from "./viewportCulling";
+import { type Layout, NODE, type Rect } from "./geometry";
+import { layoutBounds, visibleRect } from "./viewportCulling";
 
 const MAP_SIZE = { width: 160, height: 100 };
 const SHADE_FACTOR = 100; // times the graph: more than the map shows, whatever its aspect ratio

@@ -6,17 +6,17 @@ import { classNames } from "../components/classNames";
 import { statusText, TaskStatusIcon, taskLabel, taskTone } from "../components/Status";
 import type { GraphNode } from "./edges";
 import styles from "./GraphCanvas.module.css";
+import { type Layout, NODE, type Point } from "./geometry";
 import { type Arrow, isArrow, setGraphFocus, useGraphFocus } from "./graphFocus";
-import { type Layout, NODE, type Point } from "./layout";
 import { useProgressiveRender } from "./progressiveRender";
-import { buildTiles, headingRect, type Tile, visibleRect, visibleTiles } from "./viewportCulling";
+import { buildTiles, type Tile, visibleRect, visibleTiles } from "./viewportCulling";
 
 const LEGIBLE_ZOOM = 0.35; // zoom below which text is unreadable and is not rendered
 const NODES_PER_CHUNK = 80;
 
-/** The visible tasks and the headers of their waves. */
+/** The visible tasks. */
 export function TaskNodes({ graph, layout }: { graph: Graph; layout: Layout }) {
-  const { nodes, criticalPath, waves } = graph;
+  const { nodes, criticalPath } = graph;
   const near = useMemo(() => buildTiles(layout, false), [layout]);
   const far = useMemo(() => buildTiles(layout, true), [layout]);
   const visible = useStore(
@@ -30,7 +30,7 @@ export function TaskNodes({ graph, layout }: { graph: Graph; layout: Layout }) {
   return (
     <ViewportPortal>
       {tiles.map((tile) => (
-        <TileNodes key={tile.key} tile={tile} byId={byId} criticalIds={criticalIds} waves={waves} />
+        <TileNodes key={tile.key} tile={tile} byId={byId} criticalIds={criticalIds} />
       ))}
     </ViewportPortal>
   );
@@ -40,29 +40,14 @@ interface TileNodesProps {
   tile: Tile;
   byId: ReadonlyMap<string, GraphNode>;
   criticalIds: ReadonlySet<string>;
-  waves: Graph["waves"];
 }
 
-const TileNodes = memo(function TileNodes({
-  tile: { tasks, headings, far },
-  byId,
-  criticalIds,
-  waves,
-}: TileNodesProps) {
+const TileNodes = memo(function TileNodes({ tile: { tasks, far }, byId, criticalIds }: TileNodesProps) {
   const matches = useGraphFocus((looking) => looking.matches);
   const current = useGraphFocus((looking) => looking.current);
   const take = useGraphFocus((looking) => looking.takeFocus);
   return (
     <>
-      {headings.map((band) => {
-        const { x, y, ...size } = headingRect(band);
-        return (
-          <div key={band.wave} className={styles.wave} style={{ left: x, top: y, ...size }}>
-            Wave {band.wave}
-            <span className={styles.count}>{waves[band.wave - 1]?.length ?? 0}</span>
-          </div>
-        );
-      })}
       {tasks.map(({ id, place }) => {
         const node = byId.get(id);
         if (node === undefined) return null;
@@ -109,6 +94,7 @@ const TaskNode = memo(function TaskNode({
   const { open, moveTo } = useContext(GraphActionsContext);
   const button = useRef<HTMLButtonElement>(null);
   const tone = taskTone(status);
+  const inChain = useGraphFocus(({ chain }) => chain?.has(id) ?? false);
   useEffect(() => {
     if (!takeFocus) return;
     button.current?.focus({ preventScroll: true });
@@ -120,6 +106,7 @@ const TaskNode = memo(function TaskNode({
       type="button"
       className={classNames(styles.node, critical && styles.critical, matched && styles.matched)}
       data-far={far ? tone : undefined}
+      data-chained={inChain || undefined}
       style={{ left: place.x, top: place.y, ...NODE, "--tone": `var(--${tone})` } as CSSProperties}
       aria-label={far ? taskLabel(id, status, title) : undefined}
       tabIndex={current ? 0 : -1}

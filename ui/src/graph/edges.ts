@@ -1,7 +1,7 @@
 /* The edges of a graph: kinds, texts and routes. Pure. */
 
 import type { Graph } from "../api/types";
-import { type Layout, NODE, type Point } from "./layout";
+import type { Layout, Point } from "./geometry";
 
 export type GraphNode = Graph["nodes"][number];
 
@@ -18,30 +18,33 @@ export interface EdgeRoute {
 
 export function routeEdges(
   graph: Pick<Graph, "edges" | "conflicts" | "criticalPath">,
-  layout: Layout,
+  { routes }: Layout,
 ): EdgeRoute[] {
   const isCritical = criticalEdgeTest(graph.criticalPath);
-  const routes = listEdges(graph).flatMap((link, at) => {
+  const found = listEdges(graph).flatMap((link, at) => {
     const { from, to, kind, reason } = link;
-    const route =
-      kind === "file" ? fileEdgeRoute(layout.places.get(from), layout.places.get(to)) : layout.routes[at];
-    if (route === undefined || route.length < 2) return [];
+    const route = routes[at] ?? [];
+    if (route.length < 2) return [];
     const id = `${kind} ${from} ${to} ${reason}`;
-    return [{ id, from, to, kind, critical: isCritical(link), route, label: describeEdge(link) }];
+    return [
+      {
+        id,
+        from,
+        to,
+        kind,
+        critical: isCritical(link),
+        route: beside(route, kind),
+        label: describeEdge(link),
+      },
+    ];
   });
-  return routes.sort((a, b) => Number(a.critical) - Number(b.critical)); // the longest path is drawn over the others
+  return found.sort((a, b) => Number(a.critical) - Number(b.critical)); // the longest path is drawn over the others
 }
 
-/** Left to right; between tasks of one column, around their right side. */
-function fileEdgeRoute(one: Point | undefined, other: Point | undefined): Point[] {
-  if (one === undefined || other === undefined) return [];
-  const [left, right] = one.x <= other.x ? [one, other] : [other, one];
-  const far = left.x === right.x ? NODE.width : 0;
-  const down = NODE.height / 2 + 8; // beside dependency edges, which end at the middle
-  return [
-    { x: left.x + NODE.width, y: left.y + down },
-    { x: right.x + far, y: right.y + down },
-  ];
+/** A shared file begins and ends below the dependencies, which do at the middle. */
+function beside(route: readonly Point[], kind: EdgeKind): readonly Point[] {
+  if (kind !== "file") return route;
+  return route.map(({ x, y }, at) => ({ x, y: at === 0 || at === route.length - 1 ? y + 8 : y }));
 }
 
 /** Horizontal at its start, bends and end. */

@@ -1,7 +1,9 @@
 /* Focus, hover and search in the graph, and arrow-key navigation. */
 
 import { create } from "zustand";
-import type { Layout, Shape } from "./layout";
+import type { Graph } from "../api/types";
+import { groupBy } from "../model/groupBy";
+import type { Layout, Shape } from "./geometry";
 
 export type Arrow = "ArrowLeft" | "ArrowRight" | "ArrowUp" | "ArrowDown" | "Home" | "End";
 const ARROWS: readonly string[] = ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Home", "End"];
@@ -42,6 +44,21 @@ export function neighbour({ places }: Layout, { edges }: Shape, from: string, ar
   }
 }
 
+/** The task, everything that it needs, and everything that needs it, directly or not. */
+export function findChain(edges: Graph["edges"], id: string): ReadonlySet<string> {
+  const before = groupBy(edges, ({ to }) => to);
+  const after = groupBy(edges, ({ from }) => from);
+  const reach = (next: (task: string) => readonly string[]) => {
+    const found = new Set([id]);
+    for (const task of found) for (const other of next(task)) found.add(other); // a set visits what is added meanwhile
+    return found;
+  };
+  return new Set([
+    ...reach((task) => (before.get(task) ?? []).map(({ from }) => from)),
+    ...reach((task) => (after.get(task) ?? []).map(({ to }) => to)),
+  ]);
+}
+
 interface GraphFocus {
   /** The one task that Tab leads to. */
   readonly current: string | null;
@@ -49,6 +66,8 @@ interface GraphFocus {
   readonly takeFocus: boolean;
   readonly hovered: string | null;
   readonly hoveredEdge: string | null;
+  /** The chain of the hovered task, if it is more than the task. */
+  readonly chain: ReadonlySet<string> | null;
   /** `null`: no search. */
   readonly matches: ReadonlySet<string> | null;
 }
@@ -58,6 +77,7 @@ const NO_FOCUS: GraphFocus = {
   takeFocus: false,
   hovered: null,
   hoveredEdge: null,
+  chain: null,
   matches: null,
 };
 

@@ -1,9 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { neighbour } from "./graphFocus";
-import { countCrossings, graphShape, layoutGraph, NODE, orderLayers, type Shape, separate } from "./layout";
+import type { Graph } from "../api/types";
+import { COLUMN_WIDTH, NODE, type Shape } from "./geometry";
+import { findChain, neighbour } from "./graphFocus";
+import { layoutGraph, separate } from "./layout";
 
 const HOUSE: Shape = {
   waves: [["walls", "door"], ["windows", "lock", "paint"], ["roof"]],
+  phases: [],
   edges: [
     { from: "walls", to: "windows" },
     { from: "walls", to: "paint" },
@@ -23,8 +26,15 @@ function many(tasks: number, deep: number): Shape {
       { from: waves[0]?.[place % (waves[0]?.length ?? 1)] ?? "", to },
     ]),
   );
-  return { waves, edges };
+  return { waves, phases: [], edges };
 }
+
+const sides = ({ x, y }: { x: number; y: number }) => ({
+  left: x,
+  right: x + NODE.width,
+  top: y,
+  bottom: y + NODE.height,
+});
 
 function overlapping(shape: Shape): string[] {
   const places = [...layoutGraph(shape).places].sort(([, a], [, b]) => a.x - b.x || a.y - b.y);
@@ -34,91 +44,109 @@ function overlapping(shape: Shape): string[] {
   });
 }
 
+/** Edges that are behind a task where they pass its column. */
+function hidden(shape: Shape): string[] {
+  const { places, routes } = layoutGraph(shape);
+  return shape.edges.flatMap(({ from, to }, at) =>
+    (routes[at] ?? []).slice(1, -1).flatMap((point) =>
+      [...places].flatMap(([id, place]) => {
+        const { left, right, top, bottom } = sides(place);
+        const isBehind = point.x >= left && point.x <= right && point.y > top && point.y < bottom;
+        return isBehind ? [`${from} to ${to} behind ${id}`] : [];
+      }),
+    ),
+  );
+}
+
 describe("a layout", () => {
-  test("places each wave to the right of the one before", () => {
-    const { places, bands } = layoutGraph(HOUSE);
-    for (const { from, to } of HOUSE.edges)
-      expect((places.get(from)?.x ?? 0) + NODE.width).toBeLessThan(places.get(to)?.x ?? 0);
-    expect(bands.map(({ wave }) => wave)).toEqual([1, 2, 3]);
-  });
-
-  test("is the same for the same graph, whatever the statuses", () => {
-    const plan = {
-      waves: HOUSE.waves as string[][],
-      edges: HOUSE.edges.map((e) => ({ ...e, kind: "need", reason: "", at: null })),
-    };
-    const shape = graphShape(plan as Parameters<typeof graphShape>[0]);
-    expect(shape).toEqual(HOUSE);
-    expect(layoutGraph(shape)).toEqual(layoutGraph(structuredClone(HOUSE)));
-  });
-
-  test("has no overlapping tasks", () => {
-    expect(overlapping(HOUSE)).toEqual([]);
-    expect(overlapping(many(300, 9))).toEqual([]);
-    expect(overlapping(many(300, 1))).toEqual([]);
-  });
-
-  test("routes edges around the tasks of waves in between", () => {
-    const { places, routes } = layoutGraph(HOUSE);
-    const long = routes[4] ?? [];
-    expect(long).toHaveLength(4);
-    for (const id of HOUSE.waves[1] ?? []) {
-      const top = places.get(id)?.y ?? 0;
-      const y = long[1]?.y ?? 0;
-      expect(y < top || y > top + NODE.height, `${id} at ${top}, line at ${y}`).toBe(true);
+  test("has one column for each wave, whatever its size", () => {
+    for (const shape of [HOUSE, many(90, 5), many(90, 1)]) {
+      const { places } = layoutGraph(shape);
+      shape.waves.forEach((wave, at) => {
+        expect(new Set(wave.map((id) => places.get(id)?.x))).toEqual(new Set([at * COLUMN_WIDTH]));
+      });
     }
+  });
+
+  test("is the same for the same plan", () => {
+    expect(layoutGraph(HOUSE)).toEqual(layoutGraph(structuredClone(HOUSE)));
+  });
+
+  test("has no overlapping tasks, and is not much higher than its fullest wave", () => {
+    for (const shape of [HOUSE, many(90, 6), many(90, 1)]) expect(overlapping(shape)).toEqual([]);
+    const { waves, edges } = many(300, 9);
+    const near = edges.filter((_, at) => at % 2 === 0);
+    const ys = [...layoutGraph({ waves, phases: [], edges: near }).places.values()].map(({ y }) => y);
+    expect(Math.max(...ys) - Math.min(...ys)).toBeLessThan(1.5 * Math.ceil(300 / 9) * (NODE.height + 14));
+  });
+
+  test("has edges between tasks, never behind them", () => {
+    expect(layoutGraph(HOUSE).routes[4]).toHaveLength(4);
+    for (const shape of [HOUSE, many(90, 6), { ...many(90, 6), phases: sidePhases(many(90, 6)) }])
+      expect(hidden(shape)).toEqual([]);
   });
 
   test("keeps the entrants of a contest together", () => {
     const tries = ["a@1", "b@1", "a@2", "b@2", "a@3", "b@3"];
     const edges = tries.map((from) => ({ from, to: from.slice(0, 1) }));
-    const { places } = layoutGraph({ waves: [tries, ["a", "b"]], edges });
+    const { places } = layoutGraph({ waves: [tries, ["a", "b"]], phases: [], edges });
     const down = tries.toSorted((one, other) => (places.get(one)?.y ?? 0) - (places.get(other)?.y ?? 0));
     expect(down.map((id) => id.slice(0, 1)).join("")).toMatch(/^(aaabbb|bbbaaa)$/);
   });
 
-  test("splits a large wave into several columns", () => {
-    const { places, bands } = layoutGraph(many(1000, 1));
-    const columns = new Set([...places.values()].map(({ x }) => x));
-    expect(columns.size).toBeGreaterThan(10);
-    expect(bands[0]?.width).toBeGreaterThan(columns.size * NODE.width);
-  });
-
   test("of an empty graph is empty", () => {
-    expect(layoutGraph({ waves: [], edges: [] })).toEqual({ places: new Map(), bands: [], routes: [] });
-  });
-
-  test("of 1,000 tasks is fast", { timeout: 5_000 }, () => {
-    const shape = many(1000, 25);
-    const { places, routes } = layoutGraph(shape);
-    expect(places.size).toBe(1000);
-    expect(routes.every((route) => route.length >= 2)).toBe(true);
+    expect(layoutGraph({ waves: [], phases: [], edges: [] })).toEqual({
+      places: new Map(),
+      bands: [],
+      routes: [],
+    });
   });
 });
 
-describe("the order in a layer", () => {
-  test("removes avoidable crossings", () => {
-    const edges = [
-      [0, 5],
-      [1, 4],
-      [2, 3],
-    ] as const;
-    const { order, after } = orderLayers([0, 0, 0, 1, 1, 1], edges);
-    expect(
-      countCrossings(
-        [
-          [0, 1, 2],
-          [3, 4, 5],
-        ],
-        after,
-      ),
-    ).toBe(3);
-    expect(countCrossings(order, after)).toBe(0);
+/** Two phases at the same time, each with every other task. */
+function sidePhases({ waves }: Shape): Shape["phases"] {
+  const ids = waves.flat();
+  return ["Walls", "Roof"].map((title, at) => ({ title, tasks: ids.filter((_, place) => place % 2 === at) }));
+}
+
+describe("the bands of phases", () => {
+  /** The tasks in each band, by title. */
+  const contents = (shape: Shape) => {
+    const { bands, places } = layoutGraph(shape);
+    return bands.map(({ title, x, y, width, height }) => {
+      const inside = [...places].filter(([, place]) => {
+        const { left, right, top, bottom } = sides(place);
+        return right > x && left < x + width && bottom > y && top < y + height;
+      });
+      return { title, tasks: inside.map(([id]) => id).sort() };
+    });
+  };
+
+  test("contain their tasks and no others, even if phases run at the same time", () => {
+    const apart = { ...many(60, 4), phases: sidePhases(many(60, 4)) };
+    expect(contents(apart)).toEqual(
+      apart.phases.map(({ title, tasks }) => ({ title, tasks: [...tasks].sort() })),
+    );
+    const partly = { ...HOUSE, phases: [{ title: "Glass", tasks: ["windows", "lock"] }] };
+    expect(contents(partly)).toEqual([{ title: "Glass", tasks: ["lock", "windows"] }]);
   });
 
-  test("edges that share an end do not cross", () => {
-    expect(countCrossings([[0, 1], [2]], [[2], [2], []])).toBe(0);
+  test("are beside each other if one phase follows the other", () => {
+    const [first, second, third] = HOUSE.waves as [string[], string[], string[]];
+    const phases = [
+      { title: "Shell", tasks: first },
+      { title: "Rest", tasks: [...second, ...third] },
+    ];
+    const [shell, rest] = layoutGraph({ ...HOUSE, phases }).bands;
+    expect((shell?.x ?? 0) + (shell?.width ?? 0)).toBeLessThan(rest?.x ?? 0);
+    expect(rest?.y).toBeLessThan((shell?.y ?? 0) + (shell?.height ?? 0));
   });
+});
+
+test("a chain has everything before and after a task, and nothing beside it", () => {
+  const edges = HOUSE.edges as Graph["edges"];
+  expect([...findChain(edges, "windows")].sort()).toEqual(["roof", "walls", "windows"]);
+  expect([...findChain(edges, "door")].sort()).toEqual(["door", "lock", "roof"]);
 });
 
 test("tasks get their wanted positions, or the mean where they would overlap", () => {

@@ -1,308 +1,129 @@
-/* Layered layout of the graph: a band for each wave, from left to right. Pure.
+/* Layered layout of the graph: a column for each wave, a named band for each phase. dagre orders and aligns the
+   tasks and the bends of edges; here they are moved together. Pure.
 
-   Law: it depends on waves and edges only, so that nothing moves when only statuses change. */
+   Law: it depends on the plan only, so that nothing moves when only statuses change. */
 
-import type { Graph } from "../api/types";
+import { layout as alignWithDagre, Graph as DagreGraph } from "@dagrejs/dagre";
+import { groupBy } from "../model/groupBy";
+import {
+  boundingBox,
+  COLUMN_WIDTH,
+  type Layout,
+  maxOf,
+  minOf,
+  NODE,
+  type PhaseBand,
+  type Point,
+  type Shape,
+} from "./geometry";
 
-export const NODE = { width: 216, height: 54 };
-export const HEADING = { height: 22, gap: 12 }; // height of a wave's header
-const GAP = { column: 28, row: 14, band: 96 };
-const BEND_HEIGHT = 12; // px that an edge takes where it passes a wave
-const MIN_ROWS = 14;
+const TASK_HEIGHT = NODE.height + 14; // with the gap to the next one
+const BEND_HEIGHT = 14; // px that an edge takes where it passes a wave
+const BAND_PADDING = { side: 16, top: 38, bottom: 16 }; // between a phase's border and its tasks
+const SLACK = 1.3; // height for aligned edges, as a multiple of the fullest column
+const MAX_BENDS = 4000; // above this number, long edges are straight
 
-export interface Point {
-  readonly x: number;
-  readonly y: number;
+export function layoutGraph(shape: Shape): Layout {
+  const waveByTask = new Map(shape.waves.flatMap((ids, wave) => ids.map((id) => [id, wave] as const)));
+  const { tasks, bends } = alignSlots(shape, waveByTask, assignLanes(shape, waveByTask));
+  stackLanes([...tasks.values(), ...bends.flat()]);
+  const places = new Map(
+    [...tasks].map(([id, { wave, center }]) => [
+      id,
+      { x: wave * COLUMN_WIDTH, y: Math.round(center - NODE.height / 2) },
+    ]),
+  );
+  return { places, bands: buildBands(shape, places), routes: buildRoutes(shape, places, bends) };
 }
 
-/** The position of a wave; its header is at the upper left corner. */
-export interface Band extends Point {
+/** A place in a column, for a task or for an edge that passes it. */
+interface Slot {
   readonly wave: number;
-  readonly width: number;
+  readonly lane: number;
+  readonly height: number;
+  center: number;
 }
 
-/** The input of a layout. */
-export interface Shape {
-  readonly waves: readonly (readonly string[])[];
-  readonly edges: readonly { readonly from: string; readonly to: string }[];
-}
-
-export interface Layout {
-  /** The upper left corner of each task. */
-  readonly places: ReadonlyMap<string, Point>;
-  readonly bands: readonly Band[];
-  /** For each edge, in order: the points on its line. */
-  readonly routes: readonly (readonly Point[])[];
-}
-
-export function graphShape({ waves, edges }: Pick<Graph, "waves" | "edges">): Shape {
-  return { waves, edges: edges.map(({ from, to }) => ({ from, to })) };
-}
-
-export function layoutGraph({ waves, edges }: Shape): Layout {
-  const ids = waves.flat();
-  const index = new Map(ids.map((id, at) => [id, at]));
-  const layer = waves.flatMap((wave, at) => wave.map(() => at));
-  const known = (id: string) => index.get(id) ?? -1;
-  const layers = orderLayers(
-    layer,
-    edges.map(({ from, to }) => [known(from), known(to)] as const),
-  );
-  const rows = Math.max(MIN_ROWS, Math.ceil(Math.sqrt(ids.length / 0.43))); // about as wide as it is high
-  const grids = layers.order.map((vertices) => buildGrid(vertices, layers.tasks, rows));
-  const height = (vertex: number) => (vertex < layers.tasks ? NODE.height + GAP.row : BEND_HEIGHT);
-  const middles = grids.map((grid) => grid.centers);
-  const context = {
-    layers,
-    grids,
-    bands: buildBands(grids),
-    centers: placeVertices(layers, height, middles),
-  };
-  const places = placeTasks(ids, context);
-  return { places, bands: withHeadings(context.bands, places), routes: buildRoutes(edges, places, context) };
-}
-
-/** The columns of a wave, from left to right. */
-type BandSpan = Omit<Band, "y">;
-
-interface LayoutContext {
-  readonly layers: Layers;
-  readonly grids: readonly Grid[];
-  readonly bands: readonly BandSpan[];
-  readonly centers: Float64Array;
-}
-
-/** A wave that is too high for one column is split into several. */
-interface Grid {
-  readonly columns: number;
-  readonly column: ReadonlyMap<number, number>;
-  readonly centers: readonly number[] | null;
-}
-
-function buildGrid(vertices: readonly number[], tasks: number, rows: number): Grid {
-  const ownTasks = vertices.filter((vertex) => vertex < tasks);
-  if (ownTasks.length <= rows) return { columns: 1, column: new Map(), centers: null };
-  const columns = Math.ceil(ownTasks.length / rows);
-  const rowCount = Math.ceil(ownTasks.length / columns);
-  const steps = stackCenters(new Array<number>(rowCount).fill(NODE.height + GAP.row));
-  const row = new Map(ownTasks.map((vertex, at) => [vertex, steps[at % rowCount] ?? 0]));
-  const column = new Map(ownTasks.map((vertex, at) => [vertex, Math.floor(at / rowCount)]));
-  return { columns, column, centers: vertices.map((vertex) => row.get(vertex) ?? 0) };
-}
-
-function buildBands(grids: readonly Grid[]): BandSpan[] {
-  let x = 0;
-  return grids.map(({ columns }, at) => {
-    const width = columns * (NODE.width + GAP.column) - GAP.column;
-    const band = { wave: at + 1, x, width };
-    x += width + GAP.band;
-    return band;
-  });
-}
-
-function withHeadings(bands: readonly BandSpan[], places: ReadonlyMap<string, Point>): Band[] {
-  const top = Math.min(...[...places.values()].map(({ y }) => y));
-  return bands.map((band) => ({ ...band, y: top - HEADING.height - HEADING.gap }));
-}
-
-function placeTasks(
-  ids: readonly string[],
-  { layers, grids, bands, centers }: LayoutContext,
-): Map<string, Point> {
-  const places = new Map<string, Point>();
-  layers.order.forEach((vertices, layer) => {
-    for (const vertex of vertices) {
-      const id = vertex < layers.tasks ? ids[vertex] : undefined;
-      if (id === undefined) continue;
-      const column = grids[layer]?.column.get(vertex) ?? 0;
-      const x = (bands[layer]?.x ?? 0) + column * (NODE.width + GAP.column);
-      places.set(id, { x, y: Math.round((centers[vertex] ?? 0) - NODE.height / 2) });
-    }
-  });
-  return places;
-}
-
-function buildRoutes(
-  edges: Shape["edges"],
-  places: ReadonlyMap<string, Point>,
-  context: LayoutContext,
-): Point[][] {
-  const { layers, grids, bands, centers } = context;
-  const layerOf = new Map(
-    layers.order.flatMap((all, layer) => all.map((vertex) => [vertex, layer] as const)),
-  );
-  const through = (vertex: number): Point[] => {
-    const layer = layerOf.get(vertex) ?? 0;
-    const band = bands[layer];
-    if (band === undefined || grids[layer]?.centers) return []; // edges can't pass between the columns of a grid
-    const y = Math.round(centers[vertex] ?? 0);
-    return [
-      { x: band.x, y },
-      { x: band.x + band.width, y },
-    ];
-  };
-  return edges.map(({ from, to }, at) => {
-    const bends = (layers.bends[at] ?? []).flatMap(through);
-    return [...sidePoint(places.get(from), NODE.width), ...bends, ...sidePoint(places.get(to), 0)];
-  });
-}
-
-function sidePoint(place: Point | undefined, right: number): Point[] {
-  return place === undefined ? [] : [{ x: place.x + right, y: place.y + NODE.height / 2 }];
-}
-
-interface Layers {
-  /** Vertices by layer, from top to bottom. Those below `tasks` are tasks, the others bends. */
-  readonly order: readonly (readonly number[])[];
-  readonly tasks: number;
-  readonly before: readonly (readonly number[])[];
-  readonly after: readonly (readonly number[])[];
-  /** The bends of each edge, left to right. */
-  readonly bends: readonly (readonly number[])[];
-}
-
-const ORDER_SWEEPS = 12;
-const MAX_VAIN_SWEEPS = 3; // sweeps without improvement before it stops
-const MAX_BENDS = 6000; // above this number, long edges are straight
-
-/** `layer` of each task, and edges as pairs of tasks that lead to a later layer. */
-export function orderLayers(layer: readonly number[], edges: readonly (readonly [number, number])[]): Layers {
-  const start = insertBends(layer, edges);
-  let best = start.order;
-  let fewest = countCrossings(best, start.after);
-  let order = best;
-  let vain = 0;
-  for (let sweep = 0; sweep < ORDER_SWEEPS && fewest > 0 && vain < MAX_VAIN_SWEEPS; sweep += 1) {
-    order = sweep % 2 === 0 ? sweepLayers(order, start.before, false) : sweepLayers(order, start.after, true);
-    const found = countCrossings(order, start.after);
-    vain = found < fewest ? 0 : vain + 1;
-    if (found < fewest) [best, fewest] = [order, found];
+/** Phases that follow one another share a lane; those that run at the same time are above one another. */
+function assignLanes(shape: Shape, waveByTask: ReadonlyMap<string, number>): Map<string, number> {
+  const inPhase = new Set(shape.phases.flatMap(({ tasks }) => tasks));
+  const others = shape.waves.flat().filter((id) => !inPhase.has(id));
+  const lastByLane: number[] = [];
+  const laneByTask = new Map<string, number>();
+  for (const tasks of [...shape.phases.map((phase) => phase.tasks), others]) {
+    const waves = tasks.flatMap((id) => waveByTask.get(id) ?? []);
+    if (waves.length === 0) continue;
+    const free = lastByLane.findIndex((last) => last < minOf(waves));
+    const lane = free < 0 ? lastByLane.length : free;
+    lastByLane[lane] = maxOf(waves);
+    for (const id of tasks) laneByTask.set(id, lane);
   }
-  return { ...start, order: best };
+  return laneByTask;
 }
 
-function insertBends(layer: readonly number[], edges: readonly (readonly [number, number])[]): Layers {
-  const order: number[][] = Array.from({ length: Math.max(-1, ...layer) + 1 }, () => []);
-  const before: number[][] = layer.map(() => []);
-  const after: number[][] = layer.map(() => []);
-  layer.forEach((at, task) => {
-    order[at]?.push(task);
+/** The slots as dagre aligns them, and the bends of each edge from left to right. */
+function alignSlots(
+  { waves, edges }: Shape,
+  waveByTask: ReadonlyMap<string, number>,
+  laneByTask: ReadonlyMap<string, number>,
+): { tasks: ReadonlyMap<string, Slot>; bends: readonly Slot[][] } {
+  const wave = (id: string) => waveByTask.get(id) ?? 0;
+  const span = ({ from, to }: Shape["edges"][number]) => wave(to) - wave(from);
+  const bendCount = edges.reduce((sum, edge) => sum + Math.max(0, span(edge) - 1), 0);
+  const graph = new DagreGraph({ multigraph: true });
+  graph.setGraph({
+    rankdir: "LR",
+    nodesep: TASK_HEIGHT - NODE.height,
+    edgesep: BEND_HEIGHT,
+    ranker: (ranked: DagreGraph) => {
+      for (const id of ranked.nodes()) ranked.node(id).rank = 2 * wave(id); // dagre bends edges between columns, too
+    },
   });
-  const span = ([from, to]: readonly [number, number]) => (layer[to] ?? 0) - (layer[from] ?? 0);
-  const bent = edges.reduce((sum, edge) => sum + span(edge) - 1, 0) <= MAX_BENDS;
-  const bends = edges.map(([from, to]) => {
-    const edgeBends: number[] = [];
-    for (let at = (layer[from] ?? 0) + 1; bent && at < (layer[to] ?? 0); at += 1) {
-      edgeBends.push(before.length);
-      order[at]?.push(before.length);
-      before.push([]);
-      after.push([]);
-    }
-    const path = [from, ...edgeBends, to];
-    path.slice(1).forEach((vertex, place) => {
-      const left = path[place] ?? from;
-      after[left]?.push(vertex);
-      before[vertex]?.push(left);
-    });
-    return edgeBends;
+  for (const id of waves.flat()) graph.setNode(id, { ...NODE });
+  edges.forEach((edge, at) => {
+    if (span(edge) === 1 || (span(edge) > 1 && bendCount <= MAX_BENDS))
+      graph.setEdge(edge.from, edge.to, {}, String(at));
   });
-  return { order, tasks: layer.length, before, after, bends };
-}
-
-/** Orders each layer by the mean position of its neighbours; vertices without any stay. */
-function sweepLayers(
-  order: readonly (readonly number[])[],
-  neighbours: readonly (readonly number[])[],
-  backwards: boolean,
-): readonly (readonly number[])[] {
-  const place = new Float64Array(neighbours.length);
-  const sorted = order.map((vertices) => [...vertices]);
-  for (const vertices of sorted) for (const [at, vertex] of vertices.entries()) place[vertex] = at;
-  for (const vertices of backwards ? sorted.toReversed() : sorted) {
-    const wanted = new Map(vertices.map((vertex) => [vertex, mean(neighbours[vertex] ?? [], place)]));
-    const at = (vertex: number) => wanted.get(vertex) ?? place[vertex] ?? 0;
-    vertices.sort((a, b) => at(a) - at(b) || (place[a] ?? 0) - (place[b] ?? 0));
-    for (const [now, vertex] of vertices.entries()) place[vertex] = now;
-  }
-  return sorted;
-}
-
-function mean(vertices: readonly number[], place: Float64Array): number | undefined {
-  if (vertices.length === 0) return undefined;
-  return vertices.reduce((sum, vertex) => sum + (place[vertex] ?? 0), 0) / vertices.length;
-}
-
-/** The number of crossings between adjacent layers. */
-export function countCrossings(
-  order: readonly (readonly number[])[],
-  after: readonly (readonly number[])[],
-): number {
-  const place = new Map<number, number>();
-  for (const vertices of order) for (const [at, vertex] of vertices.entries()) place.set(vertex, at);
-  let found = 0;
-  order.forEach((vertices, at) => {
-    const counts = new Uint32Array((order[at + 1]?.length ?? 0) + 1);
-    let drawn = 0;
-    for (const vertex of vertices) {
-      const ends = (after[vertex] ?? []).map((end) => place.get(end) ?? 0);
-      for (const end of ends) found += drawn - countUpTo(counts, end);
-      for (const end of ends) addEnd(counts, end);
-      drawn += ends.length;
-    }
+  alignWithDagre(graph);
+  const slot = (id: string, at: number, height: number, center: number): Slot => ({
+    wave: at,
+    lane: laneByTask.get(id) ?? 0,
+    height,
+    center,
   });
-  return found;
+  return {
+    tasks: new Map(waves.flat().map((id) => [id, slot(id, wave(id), TASK_HEIGHT, graph.node(id).y)])),
+    bends: edges.map(({ from, to }, at) => {
+      const points: readonly Point[] = graph.edge(from, to, String(at))?.points ?? [];
+      const inColumns = points.slice(1, -1).filter((_, place) => place % 2 === 1);
+      return inColumns.map(({ y }, place) => slot(from, wave(from) + place + 1, BEND_HEIGHT, y));
+    }),
+  };
 }
 
-/* A Fenwick tree: how many ends are at a place or above it. */
-
-function addEnd(counts: Uint32Array, place: number): void {
-  for (let at = place + 1; at < counts.length; at += at & -at) counts[at] = (counts[at] ?? 0) + 1;
-}
-
-function countUpTo(counts: Uint32Array, place: number): number {
-  let sum = 0;
-  for (let at = place + 1; at > 0; at -= at & -at) sum += counts[at] ?? 0;
-  return sum;
-}
-
-const PLACE_SWEEPS = 6;
-
-/** `room` is the height a vertex needs, with its share of the gaps. `fixed` layers stay as they are. */
-function placeVertices(
-  layers: Layers,
-  height: (vertex: number) => number,
-  fixed: readonly (readonly number[] | null)[],
-): Float64Array {
-  const centers = new Float64Array(layers.before.length);
-  layers.order.forEach((vertices, layer) => {
-    const heights = vertices.map(height);
-    const start = fixed[layer] ?? separate(stackCenters(heights), heights);
-    for (const [at, vertex] of vertices.entries()) centers[vertex] = start[at] ?? 0;
-  });
-  for (let sweep = 0; sweep < PLACE_SWEEPS; sweep += 1) {
-    const neighbours = sweep % 2 === 0 ? layers.before : layers.after;
-    const range = layers.order.map((_, layer) => layer);
-    for (const layer of sweep % 2 === 0 ? range : range.toReversed()) {
-      const vertices = layers.order[layer] ?? [];
-      if (fixed[layer]) continue;
-      const wanted = vertices.map(
-        (vertex) => mean(neighbours[vertex] ?? [], centers) ?? centers[vertex] ?? 0,
+/** Moves the slots of each lane as close together as its fullest column allows, and the lanes below one another. */
+function stackLanes(slots: readonly Slot[]): void {
+  let top = 0;
+  const lanes = groupBy(slots, ({ lane }) => lane);
+  for (const [, mine] of [...lanes].sort(([a], [b]) => a - b)) {
+    const columns = [...groupBy(mine, ({ wave }) => wave).values()];
+    const highest = maxOf(columns.map((column) => sum(column.map(({ height }) => height))));
+    const centers = mine.map(({ center }) => center);
+    const scale = Math.min(1, (SLACK * highest) / (maxOf(centers) - minOf(centers) + TASK_HEIGHT));
+    for (const column of columns) {
+      column.sort((a, b) => a.center - b.center);
+      const wanted = column.map(({ center }) => center * scale);
+      const found = separate(
+        wanted,
+        column.map(({ height }) => height),
       );
-      const found = separate(wanted, vertices.map(height));
-      for (const [at, vertex] of vertices.entries()) centers[vertex] = found[at] ?? 0;
+      for (const [at, slot] of column.entries()) slot.center = found[at] ?? 0;
     }
+    const shift = top - minOf(mine.map(({ center, height }) => center - height / 2));
+    for (const slot of mine) slot.center += shift;
+    top =
+      maxOf(mine.map(({ center, height }) => center + height / 2)) + BAND_PADDING.top + BAND_PADDING.bottom;
   }
-  return centers;
-}
-
-/** Stacked, centred at 0. */
-function stackCenters(heights: readonly number[]): number[] {
-  const all = heights.reduce((sum, each) => sum + each, 0);
-  let top = -all / 2;
-  return heights.map((each) => {
-    top += each;
-    return top - each / 2;
-  });
 }
 
 /**
@@ -310,7 +131,11 @@ function stackCenters(heights: readonly number[]): number[] {
  * neighbours that would overlap become one block at the mean of their wanted positions.
  */
 export function separate(wanted: readonly number[], heights: readonly number[]): number[] {
-  const offsets = stackCenters(heights);
+  let above = 0;
+  const offsets = heights.map((height) => {
+    above += height;
+    return above - height / 2;
+  });
   const blocks: { sum: number; count: number }[] = [];
   wanted.forEach((wish, at) => {
     let block = { sum: wish - (offsets[at] ?? 0), count: 1 };
@@ -321,6 +146,39 @@ export function separate(wanted: readonly number[], heights: readonly number[]):
     }
     blocks.push(block);
   });
-  const shifts = blocks.flatMap(({ sum, count }) => new Array<number>(count).fill(sum / count));
+  const shifts = blocks.flatMap((block) => new Array<number>(block.count).fill(block.sum / block.count));
   return offsets.map((offset, at) => offset + (shifts[at] ?? 0));
+}
+
+function buildBands({ phases }: Shape, places: Layout["places"]): PhaseBand[] {
+  return phases.flatMap(({ title, tasks }) => {
+    const corners = tasks.flatMap((id) => places.get(id) ?? []);
+    if (corners.length === 0) return [];
+    const { x, y, width, height } = boundingBox(corners.map((corner) => ({ ...corner, ...NODE })));
+    const { side, top, bottom } = BAND_PADDING;
+    return [{ title, x: x - side, y: y - top, width: width + 2 * side, height: height + top + bottom }];
+  });
+}
+
+/** Through the columns in between, an edge is horizontal. */
+function buildRoutes({ edges }: Shape, places: Layout["places"], bends: readonly Slot[][]): Point[][] {
+  return edges.map(({ from, to }, at) => {
+    const [start, end] = [places.get(from), places.get(to)];
+    if (start === undefined || end === undefined) return [];
+    const middle = NODE.height / 2;
+    const through = (bends[at] ?? []).flatMap(({ wave, center }) => [
+      { x: wave * COLUMN_WIDTH, y: Math.round(center) },
+      { x: wave * COLUMN_WIDTH + NODE.width, y: Math.round(center) },
+    ]);
+    const entry = start.x === end.x ? NODE.width : 0; // within a column, around its right side
+    return [
+      { x: start.x + NODE.width, y: start.y + middle },
+      ...through,
+      { x: end.x + entry, y: end.y + middle },
+    ];
+  });
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, each) => total + each, 0);
 }

@@ -1,5 +1,6 @@
 /* Computes the layout off the main thread. */
 
-import { layoutGraph, type Shape } from "./layout";
+import type { Shape } from "./geometry";
+import { layoutGraph } from "./layout";
 
 addEventListener("message", ({ data }: MessageEvent<Shape>) => postMessage(layoutGraph(data)));

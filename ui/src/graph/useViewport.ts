@@ -1,11 +1,12 @@
-import { getViewportForBounds, useReactFlow } from "@xyflow/react";
+import { useReactFlow, type Viewport } from "@xyflow/react";
 import { type RefObject, useCallback, useEffect, useMemo } from "react";
+import { type Layout, NODE, type Point, type Rect } from "./geometry";
 import { useGraphFocus } from "./graphFocus";
-import { type Layout, NODE, type Point } from "./layout";
 import { layoutBounds } from "./viewportCulling";
 
-export const MIN_ZOOM = 0.05;
-const READABLE_ZOOM = 0.5; // a zoom at which titles can be read
+export const MIN_ZOOM = 0.01;
+const READABLE_ZOOM = 0.8; // a zoom at which titles can be read
+const PADDING = { top: 44, right: 24, bottom: 24, left: 24 }; // px around the graph; the waves' headers are at the top
 
 /** The viewport: everything, the beginning, or the current task whenever it changes. */
 export function useViewport(layout: Layout, frame: RefObject<HTMLElement | null>) {
@@ -19,32 +20,50 @@ export function useViewport(layout: Layout, frame: RefObject<HTMLElement | null>
     [centerOn],
   );
   return useMemo(() => {
-    const whole = () => {
-      const { width = 0, height = 0 } = frame.current?.getBoundingClientRect() ?? {};
-      return getViewportForBounds(layoutBounds(layout), width, height, MIN_ZOOM, 1, 0.1);
-    };
-    const fit = () => void flow.setViewport(whole(), { duration: animationMs() });
-    /** Shows everything if that is readable, else this task. */
-    const showInitial = (id: string | null) => {
-      const all = whole();
-      if (all.zoom >= READABLE_ZOOM) void flow.setViewport(all);
-      else centerOn(id, READABLE_ZOOM + 0.2);
-    };
+    const size = () => frame.current?.getBoundingClientRect() ?? new DOMRect();
+    const bounds = layoutBounds(layout);
+    const showAll = () => fitViewport(bounds, size(), MIN_ZOOM);
+    const fit = () => void flow.setViewport(showAll(), { duration: animationMs() });
+    /** Shows everything if that is readable, else what is around this task. */
+    const showInitial = (id: string | null) =>
+      void flow.setViewport(fitViewport(bounds, size(), READABLE_ZOOM, layout.places.get(id ?? "")));
     return { fit, showInitial };
-  }, [flow, layout, frame, centerOn]);
+  }, [flow, layout, frame]);
 }
+
+/** Everything if it fits at this zoom, else what is around a place, with as little empty space as possible. */
+export function fitViewport(
+  bounds: Rect,
+  { width, height }: Size,
+  minZoom: number,
+  around: Point = bounds,
+): Viewport {
+  const room = { width: width - PADDING.left - PADDING.right, height: height - PADDING.top - PADDING.bottom };
+  const zoom = Math.max(minZoom, Math.min(1, room.width / bounds.width, room.height / bounds.height));
+  const shift = (start: number, length: number, place: number, before: number, space: number) => {
+    const free = space - length * zoom;
+    const wanted = space / 2 - (place - start) * zoom;
+    return before - start * zoom + (free >= 0 ? free / 2 : Math.max(free, Math.min(0, wanted)));
+  };
+  return {
+    x: shift(bounds.x, bounds.width, around.x + NODE.width / 2, PADDING.left, room.width),
+    y: shift(bounds.y, bounds.height, around.y + NODE.height / 2, PADDING.top, room.height),
+    zoom,
+  };
+}
+
+type Size = Pick<Rect, "width" | "height">;
 
 /** Centres a task that isn't visible or readable. */
 function useCenterOn(layout: Layout, frame: RefObject<HTMLElement | null>) {
   const flow = useReactFlow();
   return useCallback(
-    (id: string | null, zoom?: number) => {
+    (id: string | null) => {
       const place = id === null ? undefined : layout.places.get(id);
       const seen = frame.current?.getBoundingClientRect();
       if (place === undefined || seen === undefined) return;
-      if (zoom === undefined && flow.getZoom() >= READABLE_ZOOM && isVisible(flow, place, seen)) return;
-      const near = zoom ?? Math.max(flow.getZoom(), READABLE_ZOOM);
-      const how = { zoom: near, duration: zoom === undefined ? animationMs() : 0 };
+      if (flow.getZoom() >= READABLE_ZOOM && isVisible(flow, place, seen)) return;
+      const how = { zoom: Math.max(flow.getZoom(), READABLE_ZOOM), duration: animationMs() };
       void flow.setCenter(place.x + NODE.width / 2, place.y + NODE.height / 2, how);
     },
     [flow, layout, frame],
