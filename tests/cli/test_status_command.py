@@ -88,7 +88,7 @@ def ended(writer: JournalWriter) -> None:
 
 def test_without_a_batch_status_says_so(say: Say, place: RepoLocation) -> None:
     assert str(say("status")) == "There is no batch yet: start one with `plait run`.\nexit 0\n"
-    assert json.loads(say("status", "--json").out) == {"engine": None, "batches": []}
+    assert json.loads(say("status", "--json").out) == {"engine": None, "batches": [], "limits": []}
     assert str(say("history")) == "There is no batch yet: start one with `plait run`.\nexit 0\n"
     assert json.loads(say("history", "--json").out) == {"batches": []}
     assert say("status", "7f3a").code == 2

@@ -15,9 +15,9 @@ from plait.client.json_encoding import encode_json, to_json
 from plait.core.reports import AttemptLaunched, AttemptPhase, AttemptSession, ConflictPredicted
 from plait.core.requests import Pause, Ship
 from plait.core.settings import Budget, Isolation, Mode, Publish, Settings, Spend
-from plait.core.state import AgentStats
+from plait.core.state import AgentStats, State
 from plait.core.status import Category
-from plait.core.task import Task
+from plait.core.task import Phase, Task
 from plait.engine.daemon import EngineInfo
 from plait.git.refs import task_branch
 from plait.store import codec
@@ -25,11 +25,11 @@ from plait.testing.script import Script, task_needing
 
 HISTORIES = Path(__file__).parents[1] / "histories"
 BATCH_KEYS = (
-    "id projectId status reason mode branch base prUrl shipped unshipped hint unwritten settings createdAt startedAt completedAt "
-    "seconds agentSeconds workingSince eta etaBasis cost progress tasks"
+    "id name projectId status reason pauseCause mode branch base prUrl shipped unshipped hint unwritten settings createdAt "
+    "startedAt completedAt seconds agentSeconds workingSince eta etaBasis cost progress tasks"
 )
 TASK_KEYS = (
-    "taskId title status reason waiting needsYou category agent attempt phase branch worktreePath sessionId error startedAt "
+    "taskId title status reason short waiting needsYou category agent attempt phase branch worktreePath sessionId error startedAt "
     "completedAt seconds workingSince cost diffstat commit foreseen entrantOf winner"
 )
 PROGRESS_KEYS = (
@@ -92,14 +92,29 @@ def test_the_json_of_a_running_batch() -> None:
 
 def test_the_json_of_an_ended_batch() -> None:
     script = Script("a", task_needing("b", "a"), settings=Settings(isolation=Isolation.IN_PLACE, retries=0))
-    script.exit_attempt("a", Category.TASK, detail="no", spend=Spend(1_500_000, 10))
+    detail = "exit status 3: error: no"
+    script.exit_attempt("a", Category.TASK, detail=detail, spend=Spend(1_500_000, 10))
     result = describe(script)
     assert (result["status"], result["cost"]) == ("failed", {"usd": 1.5, "tokens": 10})
     assert result["completedAt"] == result["tasks"][0]["completedAt"] == "1970-01-01T00:16:42.000Z"
     assert result["tasks"][0]["category"] == "task"
-    assert "no" in result["tasks"][0]["error"]
+    assert result["tasks"][0]["error"] == "the agent failed: exit status 3: error: no"
+    assert result["tasks"][0]["short"] == "no"
     assert result["tasks"][1]["error"] == result["tasks"][1]["reason"] == "needs a, which failed"
     assert result["progress"] | {"failed": 1, "blocked": 1, "percentage": 100} == result["progress"]
+
+
+def test_a_batch_is_called_after_its_phase_or_its_first_task() -> None:
+    def name(*tasks: Task, phases: tuple[Phase, ...] = ()) -> str:
+        return str(describe(Script(*tasks, phases=phases, settings=Settings()))["name"])
+
+    assert name(Task("a", title="Rework the header"), Task("b", title="Fix the footer")) == "Rework the header"
+    assert name(Task("a")) == "a"
+    phases = (Phase("1", "Layout"), Phase("2", "Checkout"))
+    first, second, other = Task("a", title="Dig", phase="1"), Task("b", phase="1"), Task("c", phase="2")
+    assert name(first, second, phases=phases) == "Layout"
+    assert name(first, second, other, phases=phases) == "Dig"
+    assert name(first, phases=phases) == "Dig"
 
 
 def test_verifying_and_merging_tasks_count_as_running() -> None:
@@ -193,15 +208,26 @@ def test_the_counts_sum_to_the_total_after_every_record(path: Path) -> None:
 
 
 def test_the_status_has_the_engine_and_its_trouble() -> None:
-    assert to_json(describe_batches(None, [])) == {"engine": None, "batches": []}
-    running = to_json(describe_batches(EngineInfo(42, 0.0), []))
+    assert to_json(describe_batches(None, State(), [])) == {"engine": None, "batches": [], "limits": []}
+    running = to_json(describe_batches(EngineInfo(42, 0.0), State(), []))
     assert running["engine"] == {"pid": 42, "since": "1970-01-01T00:00:00.000Z", "trouble": None}
-    hindered = to_json(describe_batches(EngineInfo(42, 0.0, "the disk is full"), []))
+    hindered = to_json(describe_batches(EngineInfo(42, 0.0, "the disk is full"), State(), []))
     assert hindered["engine"] == {
         "pid": 42,
         "since": "1970-01-01T00:00:00.000Z",
         "trouble": "the disk is full",
     }
+
+
+def test_the_status_has_providers_that_refuse_while_a_batch_is_open() -> None:
+    script = Script("a", settings=Settings(agents=("claude",)))
+    script.exit_attempt("a", Category.RATE_LIMIT, detail="usage limit reached", retry_after=600)
+    (limit,) = json.loads(encode_json(describe_batches(None, script.state, [])))["limits"]
+    assert (limit["provider"], limit["rejected"]) == ("claude", False)
+    assert limit["reason"]
+    assert limit["until"] > "1970-01-01T00:26"
+    script.state.open.clear()
+    assert to_json(describe_batches(None, script.state, []))["limits"] == []
 
 
 def test_a_listed_batch_has_tasks_only_on_request() -> None:

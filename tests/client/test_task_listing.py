@@ -21,11 +21,11 @@ from tests.support.journal_writer import SETTINGS, JournalWriter
 from tests.support.task_files import Checkout
 
 KEYS = (
-    "id title status source format needs touches conflictsWith phase priority weight agent model verify run parts "
+    "id title status source format needs touches conflictsWith phase phaseTitle priority weight agent model verify run parts "
     "editable notEditable batch"
 )
 BATCH_KEYS = (
-    "batchId taskId status reason waiting needsYou category agent attempt phase startedAt completedAt seconds workingSince cost diffstat "
+    "batchId taskId status reason short waiting needsYou category agent attempt phase startedAt completedAt seconds workingSince cost diffstat "
     "commit shipped review"
 )
 

@@ -45,7 +45,11 @@ def test_an_estimate_of_a_task_sets_its_duration() -> None:
 
 def test_a_forecast_includes_verification_and_the_gate() -> None:
     script = Script(Task("a", estimate=100.0), settings=Settings(verify="v", gate="g"))
-    assert forecast_batch(script.state, BATCH, script.now).end == script.now + 100 + 10 + 300
+    assert forecast_batch(script.state, BATCH, script.now).end == script.now + 100 + 10 + 100
+    short = Script(*(Task(name, estimate=6.0) for name in "abcdefghij"), settings=Settings(gate="g", max_parallel=1))
+    end = forecast_batch(short.state, BATCH, short.now).end
+    assert end is not None
+    assert end <= short.now + 2 * 60, "a gate of minutes is not assumed for tasks of seconds"
 
 
 def test_history_improves_the_forecast() -> None:

@@ -66,7 +66,7 @@ def test_an_estimate_says_what_it_is_based_on_and_one_unknown_task_leaves_none()
     assert basis(again) == "by earlier runs of the same tasks"
     assert basis(new) == "by 1 earlier attempt of claude"
     assert basis(new, settings=Settings(agents=("claude",), gate="make test")) == (
-        "by 1 earlier attempt of claude, 5m assumed for the gate"
+        "by 1 earlier attempt of claude, the gate assumed to take as long as a task"
     )
     assert basis(own, new) == "by the tasks' own estimates, 1 earlier attempt of claude"
     assert basis(own, again, new, unknown) is None

@@ -243,7 +243,7 @@ def test_an_ambiguous_prefix_names_the_candidates(location: RepoLocation) -> Non
 
 def test_the_list_is_empty_before_the_first_batch(fresh_server: RunningServer) -> None:
     answer = fresh_server.client.get("/api/batches")
-    assert answer.json() == {"engine": None, "batches": []}
+    assert answer.json() == {"engine": None, "batches": [], "limits": []}
     assert answer.headers["Plait-Mark"] == "0"
     assert fresh_server.get("/api/batches/7f3a", 404)["field"] is None
 

@@ -156,6 +156,8 @@ def test_agent_output_is_streamed_unless_turned_off(server: RunningServer) -> No
     with server.stream_events(batch=batch) as events:
         log_event = read_until(events, "execution:log")[-1]
     assert (log_event["id"], log_event["entry"]) == (None, {"kind": "activity", "text": "hello"})
+    with server.stream_events(batch=batch) as events:  # a window that is opened later, while nothing new is printed
+        assert read_until(events, "execution:log")[-1]["entry"] == log_event["entry"]
     with server.stream_events(batch=batch, logs="false") as events:
         server.project.write("go", "")
         assert not any(event["type"] == "execution:log" for event in read_until(events, "batch:completed"))

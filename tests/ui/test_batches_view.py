@@ -37,6 +37,10 @@ def _run(page: Page, *ids: str) -> None:
     expect(page.get_by_role("dialog")).to_have_count(0)
 
 
+def _for_you(page: Page) -> Locator:
+    return page.get_by_role("region", name="For you").get_by_role("listitem")
+
+
 def _strips(page: Page) -> Locator:
     return page.get_by_role("region", name="Active batches").get_by_role("listitem")
 
@@ -67,7 +71,9 @@ def test_two_batches_at_once_are_controlled_separately(
     expect(page.get_by_text("Paused by request", exact=True)).to_be_visible()
     page.go_back()
     (go / "01-walls").touch()
-    expect(older).to_contain_text("Done")
+    expect(_for_you(page)).to_contain_text("01-walls")
+    expect(_for_you(page)).to_contain_text("1 merged")
+    expect(_strips(page)).to_have_count(1)
     newer.get_by_role("button", name="Unpause batch").click()
     expect(newer.get_by_role("button", name="Pause batch")).to_be_visible()
 
@@ -77,15 +83,16 @@ def test_two_batches_at_once_are_controlled_separately(
     expect(newer).to_contain_text("2 running")
     newer.get_by_role("button", name="Cancel batch").click()
     page.get_by_role("dialog").get_by_role("button", name="Cancel the batch").click()
-    expect(newer).to_contain_text("Cancelled")
+    expect(_strips(page)).to_have_count(0)
 
-    # What has ended stays until it is dismissed, also after a reload.
+    # What has ended stays until it is handled or dismissed, also after a reload; what the user cancelled needs no review.
     page.reload()
-    expect(_strips(page)).to_have_count(2)
-    _strips(page).first.get_by_role("button", name="Dismiss batch").click()
-    expect(_strips(page)).to_have_count(1)
+    expect(_for_you(page)).to_have_count(1)
+    _for_you(page).get_by_role("button", name="Dismiss").click()
+    expect(_for_you(page)).to_have_count(0)
     page.reload()
-    expect(_strips(page)).to_have_count(1)
+    expect(page.get_by_role("checkbox", name="Select 01-walls")).to_be_attached()
+    expect(_for_you(page)).to_have_count(0)
 
 
 def test_the_list_of_batches_links_to_each_batch(project: TempProject, open_window: OpenWindow, tmp_path: Path) -> None:
@@ -113,9 +120,10 @@ def test_the_list_of_batches_links_to_each_batch(project: TempProject, open_wind
     expect(row).to_contain_text("plait/batch-")
     (go / "01-walls").touch()
     expect(row).to_contain_text("1 done, 1 failed")
+    expect(row).to_contain_text("2 tasks · 1 merged, 1 not")
     row.get_by_role("link").first.click()
 
-    expect(page.get_by_role("heading", name="Batch", level=1)).to_be_visible()
+    expect(page.get_by_role("heading", name=re.compile("01-walls Batch [0-9a-f]{4}"), level=1)).to_be_visible()
     tabs = page.get_by_role("navigation", name="Views of this batch")
     expect(tabs.get_by_role("link", name="Review")).to_have_attribute("aria-current", "page")
     tabs.get_by_role("link", name="Timeline").click()
@@ -173,8 +181,10 @@ def test_more_than_three_strips_fold_and_each_approves_its_own(project: TempProj
     expect(_strips(page)).to_have_count(3)
     page.get_by_role("button", name="Show 1 more batch").click()
     expect(_strips(page)).to_have_count(4)
-    _strips(page).filter(has_text="Approve 02-roof").get_by_role("button", name="Approve").click()
-    expect(_strips(page).filter(has_text="Done")).to_have_count(1)
-    expect(_strips(page).filter(has_text="Approve ")).to_have_count(3)
+    expect(_for_you(page)).to_have_count(4)
+    _for_you(page).get_by_role("button", name="Approve 02-roof").click()
+    expect(_strips(page)).to_have_count(3)
+    expect(_for_you(page).filter(has_text="waits for your approval")).to_have_count(3)
+    expect(_for_you(page).filter(has_text="1 merged")).to_have_count(1)
     statuses = {task.task.id: task.status for batch in project.state().batches.values() for task in batch.tasks}
     assert [name for name, status in statuses.items() if status is not None] == ["02-roof"]

@@ -51,8 +51,7 @@ def test_a_project_is_added_opened_and_removed(project: TempProject, open_window
     page.get_by_role("checkbox", name="Select 01-hay", exact=True).check()
     page.get_by_role("button", name="Execute parallel").click()
     page.get_by_role("dialog").get_by_role("button", name="Start 1 task").click()
-    strips = page.get_by_role("region", name="Active batches")
-    expect(strips).to_contain_text("Done")
+    expect(page.get_by_role("region", name="For you")).to_contain_text("1 merged")
     (branch,) = project.git_in(barn, "for-each-ref", "--format=%(refname)", "refs/heads/plait/batch-*").splitlines()
     assert project.git_in(barn, "show", f"{branch}:hay.txt") == "hay"
     assert project.git("branch", "--list", "plait/*") == ""
@@ -61,7 +60,7 @@ def test_a_project_is_added_opened_and_removed(project: TempProject, open_window
     page.get_by_role("button", name="barn").click()
     page.get_by_role("region", name="Projects").get_by_role("button", name="repository").click()
     expect(page.get_by_role("checkbox", name="Select 01-walls", exact=True)).to_be_attached()
-    expect(strips).to_have_count(0)
+    expect(page.get_by_role("region", name="For you")).to_have_count(0)
     assert "?project=" not in page.url
 
     # Removed from the list, and nothing is deleted.

@@ -28,8 +28,8 @@ def _start(page: Page, words: str) -> None:
     expect(_plan(page)).to_have_count(0)
 
 
-def _strip(page: Page) -> Locator:
-    return page.get_by_role("region", name="Active batches").get_by_role("listitem").first
+def _for_you(page: Page) -> Locator:
+    return page.get_by_role("region", name="For you").get_by_role("listitem")
 
 
 def test_three_selected_tasks_run_in_parallel_to_a_merged_branch(project: TempProject, open_window: OpenWindow) -> None:
@@ -55,12 +55,11 @@ def test_three_selected_tasks_run_in_parallel_to_a_merged_branch(project: TempPr
 
     expect(bar).to_have_count(0)
     expect(page.get_by_role("link", name="Open batch")).to_be_visible()
-    expect(_strip(page)).to_contain_text("All 3 done")
-    progress = _strip(page).get_by_role("progressbar")
-    expect(progress).to_have_attribute("aria-valuetext", "100%: 3 done")
-    assert project.read_merged_files() == {"walls.txt": "walls", "roof.txt": "walls", "door.txt": "door"}
-    _strip(page).get_by_role("button", name="Dismiss batch").click()
+    expect(_for_you(page)).to_contain_text("3 merged")
     expect(page.get_by_role("region", name="Active batches")).to_have_count(0)
+    assert project.read_merged_files() == {"walls.txt": "walls", "roof.txt": "walls", "door.txt": "door"}
+    _for_you(page).get_by_role("link", name="Review").click()
+    expect(page.get_by_text("3 tasks merged")).to_be_visible()
 
 
 def test_the_plan_discloses_what_its_agents_may_do(
@@ -99,7 +98,7 @@ def test_one_task_is_cancelled_and_the_others_continue(
     _select(page, "01-walls", "02-roof", "03-door")
     page.get_by_role("button", name="Execute parallel").click()
     _start(page, "Start 3 tasks")
-    expect(_strip(page)).to_contain_text("3 running")
+    expect(page.get_by_role("region", name="Active batches")).to_contain_text("3 running")
 
     _select(page, "02-roof", "04-garden")
     run = page.get_by_role("button", name="Execute parallel")
@@ -112,9 +111,9 @@ def test_one_task_is_cancelled_and_the_others_continue(
     results = page.get_by_role("region", name="Results")
     expect(results).to_contain_text("Cancel 2 tasks: 1 of 2 granted")
     expect(results.get_by_role("listitem").filter(has_text="04-garden")).to_contain_text("not in a batch")
-    expect(_strip(page)).to_contain_text("1 cancelled")
+    expect(page.get_by_role("region", name="Active batches")).to_contain_text("1 cancelled")
     go.touch()
-    expect(_strip(page)).to_contain_text("2 merged, 1 not merged")
+    expect(_for_you(page)).to_contain_text("2 merged, 1 not run")
     assert set(project.read_merged_files()) == {"01-walls.txt", "03-door.txt"}
 
 
@@ -130,11 +129,11 @@ def test_a_conflict_is_skipped_and_shown(project: TempProject, open_window: Open
     page.get_by_role("button", name="Execute parallel").click()
     expect(_plan(page).get_by_label("On conflict")).to_have_value("skip")
     _start(page, "Start 2 tasks")
-    expect(_strip(page)).to_contain_text("1 conflicted")
-    expect(_strip(page)).to_contain_text("1 merged, 1 not merged")
+    expect(_for_you(page).filter(has_text="1 merged, 1 conflicted")).to_have_count(1)
     (conflicted,) = [name for name, status in project.statuses().items() if status == "conflicted"]
     card = page.get_by_role("article").filter(has_text=conflicted)
     expect(card).to_contain_text("conflicted")
+    expect(_for_you(page).filter(has_text=f"{conflicted} conflicts in colour.txt")).to_have_count(1)
     assert project.read_merged_files()["colour.txt"] in {"red", "blue"}
 
 
@@ -158,7 +157,7 @@ def test_the_settings_of_a_run_apply(project: TempProject, open_window: OpenWind
     plan.get_by_label("Verify").fill("test -s walls.txt")
     plan.get_by_label("Stop on failure").check()
     _start(page, "Start 2 tasks")
-    expect(_strip(page)).to_contain_text("1 failed")
+    expect(_for_you(page)).to_contain_text("1 failed")
     settings = project.batch().settings
     assert (settings.retries, settings.timeout, settings.verify) == (0, 420.0, "test -s walls.txt")
     assert settings.stop_on_fail
@@ -209,7 +208,7 @@ def test_a_plan_error_says_what_helps_and_repeated_clicks_start_one_batch(
     expect(plan.get_by_role("alert")).to_contain_text("The server is not responding")
     start.click()
     expect(plan).to_have_count(0)
-    expect(_strip(page)).to_contain_text("All 2 done")
+    expect(_for_you(page)).to_contain_text("2 merged")
     assert len(keys) == 2
     assert len(set(keys)) == 1
     assert len(json.loads(project.plait("status", "--json").out)["batches"]) == 1
@@ -236,7 +235,7 @@ def test_a_check_that_fails_on_the_base_is_shown_and_can_be_skipped(
     assert not project.state().batches
     plan.get_by_label("Check the base first").uncheck()
     _start(page, "Start 1 task")
-    expect(_strip(page)).to_contain_text("1 done")
+    expect(_for_you(page)).to_contain_text("1 merged")
 
     # What is completed runs only if it is asked for.
     _select(page, "01-walls")

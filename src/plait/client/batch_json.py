@@ -50,14 +50,15 @@ class PredictedConflict:
 
 @api_model
 class BatchTask:
-    """`needsYou`: it waits for an answer, an approval or a decision. `seconds`: of attempts that have ended; `workingSince`:
-    the start of the running one.
+    """`short`: the reason without what the status says. `needsYou`: it waits for an answer, an approval or a decision.
+    `seconds`: of attempts that have ended; `workingSince`: the start of the running one.
     """
 
     task_id: str
     title: str
     status: TaskStatus
     reason: str
+    short: str
     waiting: WaitReason | None
     needs_you: bool
     category: Category | None
@@ -127,15 +128,18 @@ class UnwrittenSource:
 
 @api_model
 class BatchHead:
-    """A batch without its tasks. `reason` explains the status, such as what paused it; `hint`: what to do about
+    """A batch without its tasks. `name`: the title that its tasks share, else of the first one. `reason` explains the status,
+    such as what paused it, and `pauseCause` is who or what did, for programs; `hint`: what to do about
     `unshipped`. `seconds`: time of work, up to `workingSince` if something runs; `agentSeconds`: of all attempts that have
     ended.
     """
 
     id: str
+    name: str
     project_id: str | None
     status: BatchStatus
     reason: str
+    pause_cause: PauseCause | None
     mode: Mode
     branch: str | None
     base: str | None
@@ -223,11 +227,22 @@ class EngineStatus:
 
 
 @api_model
+class ProviderLimit:
+    """A provider that open batches have to wait for. `rejected`: until a person logs in or pays."""
+
+    provider: str
+    until: str
+    reason: str
+    rejected: bool
+
+
+@api_model
 class Batches:
-    """Newest first. `engine` null: none is running."""
+    """Newest first. `engine` null: none is running. `limits`: the providers that refuse, while batches are open."""
 
     engine: EngineStatus | None
     batches: list[ListedBatch]
+    limits: list[ProviderLimit]
 
 
 # For a task of a source, wherever it ran last; `BatchTask` is a row of one batch.
@@ -235,14 +250,15 @@ class Batches:
 class TaskRun:
     """The status of a task in the newest batch that has it; `taskId` is its id in that batch.
 
-    `needsYou`: it waits for an answer, an approval or a decision. `review`: it is done, and its batch branch isn't
-    published. `seconds`: of attempts that have ended; `workingSince`: the start of the running one.
+    `short`: the reason without what the status says. `needsYou`: it waits for an answer, an approval or a decision.
+    `review`: it is done, and its batch branch isn't published. `seconds`: of attempts that have ended; `workingSince`: the start of the running one.
     """
 
     batch_id: str
     task_id: str
     status: TaskStatus
     reason: str
+    short: str
     waiting: WaitReason | None
     needs_you: bool
     category: Category | None
@@ -318,9 +334,14 @@ class Graph:
 HeadT = TypeVar("HeadT", bound=BatchHead)
 
 
-def describe_batches(engine: EngineInfo | None, batches: Sequence[ListedBatch]) -> Batches:
+def describe_batches(engine: EngineInfo | None, state: State, batches: Sequence[ListedBatch]) -> Batches:
     running = None if engine is None else EngineStatus(engine.pid, to_iso(engine.since), engine.trouble or None)
-    return Batches(running, list(batches))
+    limits = [
+        ProviderLimit(provider, to_iso(breaker.until), breaker.why, breaker.rejected)
+        for provider, breaker in state.breakers.items()
+        if breaker.until is not None and state.open
+    ]
+    return Batches(running, list(batches), limits)
 
 
 def describe_batch(state: State, batch: BatchState, *, eta: float | None, project_id: str | None) -> Batch:

@@ -43,6 +43,7 @@ class SourceTask:
     touches: list[str]
     conflicts_with: list[str]
     phase: str | None
+    phase_title: str | None
     priority: int
     weight: float
     agent: str | None
@@ -126,6 +127,10 @@ def _read_text(loaded: LoadedSources, located: LocatedTask) -> str | None:
     return None
 
 
+def _find_phase_title(source_set: SourceSet, key: str | None) -> str | None:
+    return next((phase.label for phase in source_set.phases if phase.key == key), key)
+
+
 def _describe_task(
     model: type[TaskT],
     source_set: SourceSet,
@@ -143,6 +148,7 @@ def _describe_task(
         format=located.source.format,
         needs=[make_dependency(need) for need in task.needs],
         touches=list(source_set.touches(entry)),
+        phase_title=_find_phase_title(source_set, task.phase),
         parts=list(entry.parts),
         editable=why_not_editable is None,
         not_editable=why_not_editable,

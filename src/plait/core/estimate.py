@@ -21,10 +21,10 @@ from plait.core.settings import EngineSettings, Mode, Settings, Spend
 from plait.core.state import BatchState, State, copy_state
 from plait.core.status import Category, EndWhy
 from plait.core.task import Step, Task
-from plait.core.text import format_duration, join_names
+from plait.core.text import join_names
 
 VERIFY_SHARE = 0.1  # of the writing, until something better is known
-GATE_SECONDS = 300.0
+MAX_GATE_SECONDS = 300.0
 REFEREE_SECONDS = 60.0
 _SCRIPT_AGENT = "shell"  # runs the scripts of tasks
 _MAX_SOURCES = 3
@@ -78,6 +78,7 @@ class _Simulation:
         self.now = now
         self._scheduled: list[tuple[float, int, reports.Report]] = []
         self._scheduled_count = 0
+        self._gate_seconds: dict[str, float] = {}
         for decision in list_outstanding(state):
             self._perform(decision)
 
@@ -119,7 +120,10 @@ class _Simulation:
             case decisions.RebuildStarted():
                 self._schedule(self.now, _simulate_rebuild(self.state.batches[decision.batch], decision))
             case decisions.GateStarted():
-                self._schedule(self.now + GATE_SECONDS, reports.GateDone(decision.batch, decision.n, passed=True))
+                self._schedule(
+                    self.now + self._guess_gate(decision.batch),
+                    reports.GateDone(decision.batch, decision.n, passed=True),
+                )
             case decisions.PublishStarted():
                 self._schedule(self.now, reports.PublishDone(decision.batch, decision.n, "", decision.commit))
             case _:
@@ -128,6 +132,15 @@ class _Simulation:
     def _schedule(self, at: float, report: reports.Report) -> None:
         self._scheduled_count += 1
         heapq.heappush(self._scheduled, (at, self._scheduled_count, report))
+
+    def _guess_gate(self, batch_id: str) -> float:
+        """How long a gate lasts is never known: as long as a usual task of its batch, within reason."""
+        batch = self.state.batches[batch_id]
+        if batch_id not in self._gate_seconds:
+            tasks = [each.task for each in batch.tasks]
+            usual = median(guess_duration(self.state, task, task.agent or batch.settings.agents[0]) for task in tasks)
+            self._gate_seconds[batch_id] = min(usual, MAX_GATE_SECONDS)
+        return self._gate_seconds[batch_id]
 
     def _attempt_end(self, decision: decisions.AttemptStarted) -> float:
         name = decision.attempt
@@ -182,7 +195,7 @@ def describe_basis(state: State, tasks: Iterable[Task], settings: Settings) -> s
             sources[_describe_attempts(state, _SCRIPT_AGENT)] = None
     if not sources:
         return None
-    gate = f", {format_duration(GATE_SECONDS)} assumed for the gate" if settings.gate else ""
+    gate = ", the gate assumed to take as long as a task" if settings.gate else ""
     return f"by {join_names(list(sources), _MAX_SOURCES)}{gate}"
 
 

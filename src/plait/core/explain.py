@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from plait.core.fast_dataclass import dataclass
 from plait.core.file_locks import FILE_PREFIX, GROUP_PREFIX, PAIR_PREFIX
+from plait.core.lazy_pattern import pattern
 from plait.core.reducers.task_index import LOCK_SCOPE_SEPARATOR
-from plait.core.retry_policy import describe_time_limit
+from plait.core.retry_policy import describe_failure, describe_time_limit
 from plait.core.scheduler import starts
 from plait.core.scheduler.batches import describe_phase_progress
 from plait.core.scheduler.merge_queue import is_rebuild_abandoned
 from plait.core.settings import Mode
 from plait.core.start_queue import TaskRef
 from plait.core.state import AttemptState, BatchState, State, TaskState
-from plait.core.status import EndWhy, NextAction, PauseCause, TaskStatus, WaitReason
+from plait.core.status import Category, EndWhy, NextAction, PauseCause, TaskStatus, WaitReason
 from plait.core.task import NeedKind, Step
 from plait.core.text import join_names
 
@@ -55,6 +57,19 @@ class _Wait:
         return TaskExplanation(status, self.reason, self.on, self.short)
 
 
+# What the status beside a reason says already, and what a reader learns nothing from if a message follows.
+_SAID_BY_STATUS = tuple(f"{describe_failure(category)}: " for category in (Category.TASK, Category.CONFLICT))
+_EXIT_STATUS = pattern(r"(?:^|(?<=: ))exit status \d+: ")
+_ERROR_WORD = pattern(r"(?:^|(?<=: ))(?:fatal )?error: (?=.)", re.IGNORECASE)
+
+
+def shorten_failure(reason: str) -> str:
+    """`PAYMENT_KEY is not set` for `the agent failed: exit status 3: error: PAYMENT_KEY is not set`."""
+    for prefix in _SAID_BY_STATUS:
+        reason = reason.removeprefix(prefix)
+    return _ERROR_WORD.sub("", _EXIT_STATUS.sub("", reason, count=1), count=1)
+
+
 def explain_in_words(state: State, batch: BatchState, task: TaskState) -> str:
     explanation = explain_status(state, batch, task)
     return f"{task.task.id} is {explanation.status.label}: {explanation.reason}"
@@ -63,7 +78,7 @@ def explain_in_words(state: State, batch: BatchState, task: TaskState) -> str:
 def explain_status(state: State, batch: BatchState, task: TaskState) -> TaskExplanation:
     """`views.count_statuses` finds only the status, faster and by the same rules: change both together."""
     if task.status is not None:
-        return TaskExplanation(task.status, task.reason)
+        return TaskExplanation(task.status, task.reason, short=shorten_failure(task.reason))
     if task.interrupted is not None:
         return _Wait(WaitReason.PAUSE, f"{task.interrupted}; resume the batch to continue", task.interrupted).explain(
             TaskStatus.INTERRUPTED
@@ -188,7 +203,7 @@ def _why_task_waits(batch: BatchState, task: TaskState) -> _Wait | None:
     if task.not_before is not None:
         why = task.retry_reason or ""  # a retry sets both
         verb = _RETRY_VERBS[task.step] if task.uncommitted is None else "committing again"
-        return _Wait(WaitReason.BACKOFF, f"{verb} soon: {why}", why)
+        return _Wait(WaitReason.BACKOFF, f"{verb} soon: {why}", shorten_failure(why))
     if task.pending_needs:
         return _Wait(WaitReason.NEEDS, _describe_needs(batch, task))
     return _Wait(WaitReason.PHASE, _describe_phase(batch, task)) if task.phase_closed else None
@@ -212,9 +227,9 @@ def _describe_needs(batch: BatchState, task: TaskState) -> str:
 def _describe_phase(batch: BatchState, task: TaskState) -> str:
     phase = batch.phases[task.task.phase or ""].phase
     if phase.opens_with is not None and phase.opens_with in batch.index:
-        return f"its phase {phase.key} opens when {phase.opens_with} is done"
+        return f"its phase {phase.label} opens when {phase.opens_with} is done"
     earlier = describe_phase_progress(batch, batch.phases[phase.key])
-    return f"its phase {phase.key} is not open yet ({earlier})"
+    return f"its phase {phase.label} is not open yet ({earlier})"
 
 
 def _describe_lock(state: State, batch: BatchState, lock: str) -> str:

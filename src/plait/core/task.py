@@ -173,3 +173,9 @@ class Phase:
     at: Origin | None = None
     reason: str = ""
     gate: float | None = None
+
+    @property
+    def label(self) -> str:
+        """Its key, and its title where that says more."""
+        known = {"", self.key.casefold(), f"phase {self.key}".casefold()}
+        return self.key if self.title.casefold() in known else f"{self.key} ({self.title})"

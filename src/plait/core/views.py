@@ -80,7 +80,7 @@ NOT_A_FORGE = "this remote is not on GitHub, GitLab or Gitea"
 
 @dataclass(frozen=True, slots=True)
 class BatchView:
-    """One batch. `shipped`: the commit that was published last ("": none). `unshipped`: why what was requested is not
+    """One batch. `name`: what people call it. `shipped`: the commit that was published last ("": none). `unshipped`: why what was requested is not
     published; `unshipped_hint`: what to do about it. `pushed`: the commit that the remote branch has. `pause_cause`: why it is
     paused; `base_fails_gate`: the gate fails before any task's change. `no_pull_request`: why the published branch has none
     though one was requested ("": it has, or none was). `unwritten`: the sources that lack statuses of its tasks.
@@ -114,6 +114,7 @@ class BatchView:
     agent_time: WorkTime = NO_WORK  # of all attempts
     no_pull_request: str = ""
     unwritten: tuple[SourcesUnwritten, ...] = ()
+    name: str = ""
 
     @property
     def is_outdated(self) -> bool:
@@ -174,6 +175,7 @@ def make_batch_view(state: State, batch: BatchState, *, brief: bool = False) -> 
     counts = count_statuses(state, batch)
     return BatchView(
         id=batch.id,
+        name=name_batch(batch),
         status=status,
         reason=reason,
         mode=batch.settings.mode,
@@ -204,6 +206,16 @@ def make_batch_view(state: State, batch: BatchState, *, brief: bool = False) -> 
         no_pull_request=why_no_pull_request(batch),
         unwritten=tuple(batch.unwritten.values()),
     )
+
+
+def name_batch(batch: BatchState) -> str:
+    """The title of the phase that all its tasks are in, else of its first task."""
+    tasks = [task.task for task in batch.tasks if task.task.entrant is None]
+    phases = {task.phase for task in tasks}
+    shared = batch.phases.get(next(iter(phases)) or "") if len(phases) == 1 and len(tasks) > 1 else None
+    if shared is not None:
+        return shared.phase.title or shared.phase.key
+    return (tasks[0].title or tasks[0].id) if tasks else batch.id
 
 
 def why_no_pull_request(batch: BatchState) -> str:

@@ -70,6 +70,11 @@ def encode_events(journal: str, seq: int, events: Sequence[StreamEvent]) -> list
     ]
 
 
+def encode_transient(event: StreamEvent) -> bytes:
+    """Without an id, so that it doesn't move the reader's cursor."""
+    return f"event: {event.type.value}\ndata: {format_json_line(event)}\n\n".encode()
+
+
 def _encode_event(cursor: EventCursor, event: StreamEvent) -> BufferedEvent:
     data = f"id: {cursor}\nevent: {event.type.value}\ndata: {format_json_line(event)}\n\n".encode()
     return BufferedEvent(cursor.seq, cursor.part, event.batch, data)
@@ -111,11 +116,8 @@ class EventBuffer:
 
     def append_transient(self, events: Iterable[StreamEvent]) -> None:
         """Events that are not in the journal and can't be replayed."""
-        encoded = (
-            (event, f"event: {event.type.value}\ndata: {format_json_line(event)}\n\n".encode()) for event in events
-        )
         self.append(
-            [BufferedEvent(self.seq, 0, event.batch, data, transient=True) for event, data in encoded],
+            [BufferedEvent(self.seq, 0, event.batch, encode_transient(event), transient=True) for event in events],
             self.seq,
         )
 

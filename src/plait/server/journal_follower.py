@@ -105,6 +105,10 @@ class JournalFollower:
             self._ensure_engine(self._client)
         return moved
 
+    def list_last_output(self) -> list[StreamEvent]:
+        """The last published activity of each running attempt."""
+        return self._logs.list_last()
+
     def estimate_end(self, batch: str) -> float | None:
         """When an open batch is expected to end; one estimator per batch limits how often it is computed."""
         assert self._client is not None

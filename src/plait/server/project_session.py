@@ -126,6 +126,10 @@ class ProjectSession:
         """Run `read` on the up-to-date client session, in the session's thread; it has to be quick."""
         return await self._run_in_thread(partial(self.follower.query, read))
 
+    async def list_last_output(self) -> list[StreamEvent]:
+        """The last activity of each running attempt that readers were sent."""
+        return await self._run_in_thread(self.follower.list_last_output)
+
     async def query_with_cursor(self, read: Callable[[Session], T]) -> tuple[T, str]:
         """What `read` returns, and the `Last-Event-ID` from which events follow without a gap."""
         return await self.query(

@@ -19,7 +19,7 @@ from plait.client.event_stream import EventStream
 from plait.client.json_encoding import to_iso
 from plait.core.errors import PlaitError
 from plait.git.location import RepoLocation
-from plait.server.event_buffer import SSE_CHUNK_BYTES, BufferedEvent, EventCursor, encode_events
+from plait.server.event_buffer import SSE_CHUNK_BYTES, BufferedEvent, EventCursor, encode_events, encode_transient
 from plait.server.project_session import ProjectSession
 from plait.store import project_files
 from plait.store.interfaces import JournalMissingError
@@ -135,6 +135,8 @@ class SseStream:
         self._session.log_readers += self._logs
         try:
             yield f"retry: {RETRY_MILLISECONDS}\n\n".encode() + self._cursor_event()
+            if self._logs and (output := await self._read_last_output()):
+                yield output
             while True:
                 if (reset := await self._check_reset()) is not None:
                     yield reset
@@ -147,6 +149,11 @@ class SseStream:
         finally:
             self._session.readers -= 1
             self._session.log_readers -= self._logs
+
+    async def _read_last_output(self) -> bytes:
+        """What agents did last, which a new reader would otherwise see only when they do something else."""
+        events = await self._session.list_last_output()
+        return b"".join(encode_transient(event) for event in events if self._batch in {None, event.batch})
 
     def _cursor_event(self) -> bytes:
         """An event without data, which only sets the reader's `Last-Event-ID`."""

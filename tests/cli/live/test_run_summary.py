@@ -59,7 +59,7 @@ def test_failures_show_their_reason_and_the_next_command() -> None:
     script.exit_attempt("e")
     assert last_screen(script) == (
         "\n"
-        "  a b  failed            1s  the agent failed: two lines\n"
+        "  a b  failed            1s  two lines\n"
         "  c    blocked               needs a b, which failed\n"
         "  d    blocked               needs c, which is blocked by a b\n"
         "  e    done              2s\n"

@@ -922,6 +922,9 @@ export interface components {
             /** Id */
             id: string;
             mode: components["schemas"]["Mode"];
+            /** Name */
+            name: string;
+            pauseCause: components["schemas"]["PauseCause"] | null;
             /** Prurl */
             prUrl: string | null;
             progress: components["schemas"]["Progress"];
@@ -948,7 +951,8 @@ export interface components {
         };
         /**
          * BatchHead
-         * @description A batch without its tasks. `reason` explains the status, such as what paused it; `hint`: what to do about
+         * @description A batch without its tasks. `name`: the title that its tasks share, else of the first one. `reason` explains the status,
+         *     such as what paused it, and `pauseCause` is who or what did, for programs; `hint`: what to do about
          *     `unshipped`. `seconds`: time of work, up to `workingSince` if something runs; `agentSeconds`: of all attempts that have
          *     ended.
          */
@@ -973,6 +977,9 @@ export interface components {
             /** Id */
             id: string;
             mode: components["schemas"]["Mode"];
+            /** Name */
+            name: string;
+            pauseCause: components["schemas"]["PauseCause"] | null;
             /** Prurl */
             prUrl: string | null;
             progress: components["schemas"]["Progress"];
@@ -1074,8 +1081,8 @@ export interface components {
         BatchStatus: "pending" | "running" | "paused" | "merging" | "completed" | "partial" | "failed" | "cancelled";
         /**
          * BatchTask
-         * @description `needsYou`: it waits for an answer, an approval or a decision. `seconds`: of attempts that have ended; `workingSince`:
-         *     the start of the running one.
+         * @description `short`: the reason without what the status says. `needsYou`: it waits for an answer, an approval or a decision.
+         *     `seconds`: of attempts that have ended; `workingSince`: the start of the running one.
          */
         BatchTask: {
             /** Agent */
@@ -1107,6 +1114,8 @@ export interface components {
             seconds: number;
             /** Sessionid */
             sessionId: string | null;
+            /** Short */
+            short: string;
             /** Startedat */
             startedAt: string | null;
             status: components["schemas"]["TaskStatus"];
@@ -1124,12 +1133,14 @@ export interface components {
         };
         /**
          * Batches
-         * @description Newest first. `engine` null: none is running.
+         * @description Newest first. `engine` null: none is running. `limits`: the providers that refuse, while batches are open.
          */
         Batches: {
             /** Batches */
             batches: components["schemas"]["ListedBatch"][];
             engine: components["schemas"]["EngineStatus"] | null;
+            /** Limits */
+            limits: components["schemas"]["ProviderLimit"][];
         };
         /** BudgetLimits */
         BudgetLimits: {
@@ -2395,6 +2406,9 @@ export interface components {
             /** Id */
             id: string;
             mode: components["schemas"]["Mode"];
+            /** Name */
+            name: string;
+            pauseCause: components["schemas"]["PauseCause"] | null;
             /** Prurl */
             prUrl: string | null;
             progress: components["schemas"]["Progress"];
@@ -3304,6 +3318,20 @@ export interface components {
             projects: components["schemas"]["ProjectDetails"][];
         };
         /**
+         * ProviderLimit
+         * @description A provider that open batches have to wait for. `rejected`: until a person logs in or pays.
+         */
+        ProviderLimit: {
+            /** Provider */
+            provider: string;
+            /** Reason */
+            reason: string;
+            /** Rejected */
+            rejected: boolean;
+            /** Until */
+            until: string;
+        };
+        /**
          * Publish
          * @description What becomes of a batch branch when everything else is over: nothing, a push, a pull request, a draft of one.
          * @enum {string}
@@ -3571,6 +3599,8 @@ export interface components {
             parts: string[];
             /** Phase */
             phase: string | null;
+            /** Phasetitle */
+            phaseTitle: string | null;
             /** Priority */
             priority: number;
             /** Run */
@@ -3615,6 +3645,8 @@ export interface components {
             parts: string[];
             /** Phase */
             phase: string | null;
+            /** Phasetitle */
+            phaseTitle: string | null;
             /** Priority */
             priority: number;
             /** Problems */
@@ -3759,8 +3791,8 @@ export interface components {
          * TaskRun
          * @description The status of a task in the newest batch that has it; `taskId` is its id in that batch.
          *
-         *     `needsYou`: it waits for an answer, an approval or a decision. `review`: it is done, and its batch branch isn't
-         *     published. `seconds`: of attempts that have ended; `workingSince`: the start of the running one.
+         *     `short`: the reason without what the status says. `needsYou`: it waits for an answer, an approval or a decision.
+         *     `review`: it is done, and its batch branch isn't published. `seconds`: of attempts that have ended; `workingSince`: the start of the running one.
          */
         TaskRun: {
             /** Agent */
@@ -3788,6 +3820,8 @@ export interface components {
             seconds: number;
             /** Shipped */
             shipped: boolean;
+            /** Short */
+            short: string;
             /** Startedat */
             startedAt: string | null;
             status: components["schemas"]["TaskStatus"];

@@ -13,6 +13,7 @@ export type BatchTask = Schemas["BatchTask"];
 export type BatchSummary = Omit<Schemas["ListedBatch"], "tasks">;
 export type BatchStatus = Schemas["BatchStatus"];
 export type Mode = Schemas["Mode"];
+export type ProviderLimit = Schemas["ProviderLimit"];
 export type Progress = Schemas["Progress"];
 export type Cost = Schemas["Cost"];
 export type Diffstat = Schemas["Diffstat"];

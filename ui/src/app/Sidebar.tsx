@@ -9,7 +9,7 @@ import { Dialog } from "../components/Dialog";
 import { useMediaQuery } from "../components/hooks";
 import { Icon, type IconName } from "../components/Icon";
 import { BatchStatusIcon } from "../components/Status";
-import { shortId } from "../model/format";
+import { shortId, spellOutBidi } from "../model/format";
 import { useBoard } from "../store/board";
 import { routes } from "./routes";
 import styles from "./Sidebar.module.css";
@@ -106,17 +106,18 @@ function NewestBatches() {
   if (batches.length === 0) return null;
   return (
     <ul className={styles.newest} aria-label="Newest batches">
-      {batches.map(({ id, status, progress }) => (
+      {batches.map(({ id, name, status, progress }) => (
         <li key={id}>
           <Link
             href={routes.review(id)}
             className={styles.link}
+            title={`${name} (batch ${shortId(id)})`}
             aria-current={here.startsWith(`/batches/${encodeURIComponent(id)}`) ? "page" : undefined}
           >
             <BatchStatusIcon status={status} />
-            {shortId(id)}
+            <bdi className={styles.batch}>{spellOutBidi(name)}</bdi>
             <span className={styles.number}>
-              {progress.completed} of {progress.total}
+              {progress.completed}/{progress.total}
             </span>
           </Link>
         </li>

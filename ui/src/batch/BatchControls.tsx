@@ -20,7 +20,7 @@ export function BatchControls({ batch, compact = false }: Props) {
   const open = isOpen(batch);
   return (
     <>
-      {open && <ApproveButton batch={batch} />}
+      {open && !compact && <ApproveButton batch={batch} />}
       {open && !compact && <ApproveAllButton batch={batch} />}
       {open ? <PauseButton batch={batch} compact={compact} /> : !compact && <ResumeButton batch={batch} />}
       {!compact && <RetryFailedButton batch={batch} />}
@@ -29,7 +29,11 @@ export function BatchControls({ batch, compact = false }: Props) {
   );
 }
 
-function ActionButton({ run, ...rest }: Omit<ButtonProps, "onClick" | "busy"> & { run(): Promise<unknown> }) {
+/** Busy until the server responds. */
+export function ActionButton({
+  run,
+  ...rest
+}: Omit<ButtonProps, "onClick" | "busy"> & { run(): Promise<unknown> }) {
   const readOnlyReason = useReadOnlyReason();
   const [busy, setBusy] = useState(false);
   const onPress = async () => {

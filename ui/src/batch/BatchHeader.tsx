@@ -6,13 +6,13 @@ import { projectUrl, routes } from "../app/routes";
 import { EmptyState, ErrorState } from "../components/EmptyState";
 import { useNow } from "../components/hooks";
 import { Icon, type IconName } from "../components/Icon";
-import { BatchStatusBadge } from "../components/Status";
-import { formatTime, shortId } from "../model/format";
+import { formatTime, shortId, spellOutBidi } from "../model/format";
 import { useBoard } from "../store/board";
 import { BatchControls } from "./BatchControls";
 import styles from "./BatchHeader.module.css";
 import { Cost, Elapsed, PullRequestLink, TimeLeft } from "./BatchStrips";
 import { describePause, formatNeedsYou, useBatchPrompt } from "./batchStatus";
+import { OutcomeBadge } from "./OutcomeBadge";
 import { Counts, ProgressBar } from "./ProgressBar";
 
 /** The header of a batch's views: its name, status, actions, and links to its other views. */
@@ -21,8 +21,11 @@ export function BatchHeader({ batchId }: { batchId: string }) {
   return (
     <header className={styles.header}>
       <div className={styles.titleRow}>
-        <h1 className={styles.name}>Batch {shortId(batchId)}</h1>
-        {batch && <BatchStatusBadge status={batch.status} />}
+        <h1 className={styles.name}>
+          {batch && <bdi>{spellOutBidi(batch.name)} </bdi>}
+          <span className={styles.id}>Batch {shortId(batchId)}</span>
+        </h1>
+        {batch && <OutcomeBadge batch={batch} />}
         {batch && <span className={styles.muted}>{batch.mode}</span>}
         {batch && batch.settings.sandbox !== "off" && (
           <span className={styles.muted}>sandbox {batch.settings.sandbox}</span>

@@ -1,13 +1,11 @@
-import { memo, useEffect, useState } from "react";
+import { memo, useState } from "react";
 import { Link } from "wouter";
 import { useShallow } from "zustand/react/shallow";
 import type { BatchSummary } from "../api/types";
 import { routes } from "../app/routes";
 import { Button } from "../components/Button";
 import { useNow } from "../components/hooks";
-import { Icon } from "../components/Icon";
 import { BatchStatusIcon } from "../components/Status";
-import { useLive } from "../live/LiveProvider";
 import {
   formatAgentTime,
   formatCost,
@@ -15,25 +13,28 @@ import {
   formatTimeLeft,
   pluralize,
   shortId,
+  spellOutBidi,
   workSeconds,
 } from "../model/format";
 import { useBoard } from "../store/board";
 import { BatchControls } from "./BatchControls";
 import styles from "./BatchStrips.module.css";
-import { describeOutcome, describePause, formatNeedsYou, isOpen, useBatchPrompt } from "./batchStatus";
+import { describePause, formatNeedsYou, isOpen, useBatchPrompt } from "./batchStatus";
 import { Counts, ProgressBar } from "./ProgressBar";
-import { pinBatches, unpinBatch, usePinnedBatches } from "./pinnedBatches";
 
 const BatchStrip = memo(function BatchStrip({ batchId }: { batchId: string }) {
   const batch = useBoard((store) => store.board.batches.get(batchId));
   if (batch === undefined) return null;
   const { id, status, mode, progress } = batch;
   const name = `Batch ${shortId(id)}`;
+  const title = spellOutBidi(batch.name);
   return (
     <li className={styles.strip} aria-label={name} data-status={status}>
       <span className={styles.name}>
         <BatchStatusIcon status={status} />
-        <Link href={routes.review(id)}>{name}</Link>
+        <Link href={routes.review(id)} title={title}>
+          <bdi>{title}</bdi> <span className={styles.id}>Batch {shortId(id)}</span>
+        </Link>
         <span className={styles.muted}>{mode}</span>
       </span>
       <span className={styles.bar}>
@@ -44,16 +45,10 @@ const BatchStrip = memo(function BatchStrip({ batchId }: { batchId: string }) {
         <Counts progress={progress} />
       </span>
       <span className={styles.facts}>
-        {isOpen(batch) ? <OpenBatchFacts batch={batch} /> : <EndedBatchFacts batch={batch} />}
+        <OpenBatchFacts batch={batch} />
       </span>
       <span className={styles.controls}>
-        {isOpen(batch) ? (
-          <BatchControls batch={batch} compact />
-        ) : (
-          <Button kind="quiet" icon label={`Dismiss batch ${shortId(id)}`} onClick={() => unpinBatch(id)}>
-            <Icon name="close" />
-          </Button>
-        )}
+        <BatchControls batch={batch} compact />
       </span>
     </li>
   );
@@ -75,18 +70,6 @@ function OpenBatchFacts({ batch }: { batch: BatchSummary }) {
       )}
       <Elapsed batch={batch} />
       <Cost batch={batch} />
-    </>
-  );
-}
-
-function EndedBatchFacts({ batch }: { batch: BatchSummary }) {
-  return (
-    <>
-      <span>{describeOutcome(batch)}</span>
-      <Elapsed batch={batch} />
-      <Cost batch={batch} />
-      <Link href={routes.review(batch.id)}>Review</Link>
-      {batch.prUrl !== null && <PullRequestLink url={batch.prUrl} />}
     </>
   );
 }
@@ -132,27 +115,11 @@ export function Cost({ batch }: { batch: BatchSummary }) {
 
 const COLLAPSED_COUNT = 3;
 
-/** Running batches, and ended ones that were not dismissed yet. */
+/** Batches that have not ended. */
 export function BatchStrips() {
-  const pinned = usePinnedBatches((store) => store.ids);
   const [expanded, setExpanded] = useState(false);
-  const live = useLive();
-  const open = useBoard(
-    useShallow(({ board }) => [...board.batches.values()].filter(isOpen).map(({ id }) => id)),
-  );
   const ids = useBoard(
-    useShallow(({ board }) =>
-      [...board.batches.values()]
-        .filter((batch) => isOpen(batch) || pinned.includes(batch.id))
-        .map(({ id }) => id),
-    ),
-  );
-  useEffect(() => pinBatches(open), [open]);
-  // A batch that ends before it was seen is shown nevertheless.
-  useEffect(
-    () =>
-      live?.subscribe(({ type, batchId }) => type === "batch:created" && batchId && pinBatches([batchId])),
-    [live],
+    useShallow(({ board }) => [...board.batches.values()].filter(isOpen).map(({ id }) => id)),
   );
   if (ids.length === 0) return null;
   const more = ids.length - COLLAPSED_COUNT;

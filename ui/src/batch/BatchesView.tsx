@@ -8,12 +8,12 @@ import { Button } from "../components/Button";
 import { EmptyState, ErrorState, LoadingState } from "../components/EmptyState";
 import { useNow } from "../components/hooks";
 import { Kbd } from "../components/Kbd";
-import { BatchStatusBadge } from "../components/Status";
-import { formatCost, formatTime, pluralize, shortId } from "../model/format";
+import { formatCost, formatTime, pluralize, shortId, spellOutBidi } from "../model/format";
 import { useBoard } from "../store/board";
 import styles from "./BatchesView.module.css";
 import { Elapsed, PullRequestLink } from "./BatchStrips";
 import { formatCounts } from "./batchStatus";
+import { OutcomeBadge } from "./OutcomeBadge";
 import { ProgressBar } from "./ProgressBar";
 
 const PAGE_SIZE = 50; // as many as the board has, besides open ones
@@ -111,15 +111,20 @@ function BatchTable({ batches }: { batches: readonly BatchSummary[] }) {
 }
 
 function BatchRow({ batch }: { batch: BatchSummary }) {
-  const { id, status, mode, progress, createdAt, startedAt, branch, prUrl, shipped } = batch;
+  const { id, mode, progress, createdAt, startedAt, branch, prUrl, shipped } = batch;
   const now = useNow(false);
   return (
     <tr>
       <th scope="row">
-        <Link href={routes.review(id)}>{shortId(id)}</Link> <span className={styles.muted}>{mode}</span>
+        <Link href={routes.review(id)} title={batch.name}>
+          <bdi>{spellOutBidi(batch.name)}</bdi>
+        </Link>
+        <span className={styles.muted}>
+          {shortId(id)} · {mode}
+        </span>
       </th>
       <td>
-        <BatchStatusBadge status={status} />
+        <OutcomeBadge batch={batch} />
       </td>
       <td className={styles.progress}>
         <ProgressBar progress={progress} label={`Batch ${shortId(id)}`} />

@@ -12,7 +12,6 @@ import { pluralize, shortId } from "../model/format";
 import { clearSelection } from "../store/selection";
 import styles from "./PlanDialog.module.css";
 import { PlanPreview, PlanProblems } from "./PlanPreview";
-import { pinBatches } from "./pinnedBatches";
 import { AgentPicker, RunSettings, SelectionOptions } from "./RunForm";
 import { countTasks, whyNotStart } from "./runChecks";
 import {
@@ -138,7 +137,6 @@ function useStart(order: RunOptions, taskIds: readonly string[], onClose: () => 
       const note = created.accepted ? "It is saved; no engine has picked it up yet." : null;
       const action = { href: routes.review(created.id), text: `Open batch ${shortId(created.id)}` };
       showToast(`Started ${pluralize(created.tasks.length, "task")}`, note, { action });
-      pinBatches([created.id]);
       clearSelection();
       releaseFreeze();
       resetRunOptions();

@@ -60,14 +60,22 @@ describe("progress", () => {
     expect(countRetryable({ ...NONE, failed: 1, cancelled: 2, blocked: 4, completed: 8 })).toBe(3);
   });
 
-  it("has a summary sentence", () => {
-    const batch = (status: BatchSummary["status"], progress: Partial<Progress>) =>
-      describeOutcome({ status, progress: { ...NONE, ...progress } } as BatchSummary);
-    expect(batch("completed", { total: 3, completed: 3 })).toBe("All 3 done");
-    expect(batch("failed", { total: 3, completed: 1 })).toBe("1 of 3 done");
-    const reason = "1 merged, 2 not merged";
-    expect(describeOutcome({ status: "partial", reason, progress: NONE } as BatchSummary)).toBe(reason);
-    expect(batch("failed", { total: 3 })).toBe("None done");
-    expect(batch("cancelled", { total: 3, completed: 1 })).toBe("Cancelled");
+  it("ends in an outcome", () => {
+    const text = (
+      status: BatchSummary["status"],
+      progress: Partial<Progress>,
+      shipped: string | null = null,
+    ) => describeOutcome({ status, shipped, progress: { ...NONE, ...progress } });
+    expect(text("completed", { total: 3, completed: 3 })).toEqual({ text: "3 tasks merged", tone: "done" });
+    expect(text("completed", { total: 3, completed: 3 }, "c0ffee")).toEqual({
+      text: "3 tasks shipped",
+      tone: "done",
+    });
+    expect(text("partial", { total: 28, completed: 23 })).toEqual({
+      text: "28 tasks · 23 merged, 5 not",
+      tone: "partial",
+    });
+    expect(text("failed", { total: 1 })).toEqual({ text: "1 task · none merged", tone: "failed" });
+    expect(text("cancelled", { total: 3, completed: 1 })).toEqual({ text: "cancelled", tone: "stopped" });
   });
 });

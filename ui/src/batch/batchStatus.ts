@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useShallow } from "zustand/react/shallow";
 import { api, unwrap } from "../api/client";
 import type { BatchStatus, BatchSummary, Progress, Run, Task } from "../api/types";
+import { pluralize } from "../model/format";
 import { useBoard } from "../store/board";
 
 const OPEN_STATUSES: ReadonlySet<BatchStatus> = new Set(["pending", "running", "paused", "merging"]);
@@ -100,15 +101,25 @@ export function formatNeedsYou(count: number): string {
   return `${count} ${count === 1 ? "needs" : "need"} you`;
 }
 
-/** The results, as a sentence. */
-export function describeOutcome({ status, reason, progress }: BatchSummary): string {
-  const { total, completed } = progress;
-  if (status === "cancelled") return "Cancelled";
-  if (status === "partial" && reason !== "") return reason;
-  if (completed === total) return total === 1 ? "Done" : `All ${total} done`;
-  if (completed === 0) return total === 1 ? "Not done" : "None done";
-  return `${completed} of ${total} done`;
+export interface Outcome {
+  readonly text: string;
+  readonly tone: "done" | "partial" | "failed" | "stopped";
 }
+
+/** What became of an ended batch: `28 tasks · 23 merged, 5 not`, `shipped`. */
+export function describeOutcome({ status, shipped, progress }: OutcomeFacts): Outcome {
+  const { total, completed } = progress;
+  if (status === "cancelled") return { text: "cancelled", tone: "stopped" };
+  const tasks = pluralize(total, "task");
+  if (completed === total) {
+    return { text: `${tasks} ${shipped === null ? "merged" : "shipped"}`, tone: "done" };
+  }
+  if (completed === 0) return { text: `${tasks} · none merged`, tone: "failed" };
+  const done = shipped === null ? "merged" : "shipped";
+  return { text: `${tasks} · ${completed} ${done}, ${total - completed} not`, tone: "partial" };
+}
+
+type OutcomeFacts = Pick<BatchSummary, "status" | "shipped" | "progress">;
 
 /**
  * Entrants of a contest, and tasks that left their source, are not on the board: if no task of a queue is

@@ -130,7 +130,7 @@ function useVirtualRows(
         ),
       [cursorIndex],
     ),
-    gap: 6,
+    gap: 4,
     overscan: 4,
     useFlushSync: false,
   });

@@ -12,6 +12,7 @@ import type { Task } from "../api/types";
 import { useReadOnlyReason } from "../app/access";
 import { useOpenTask } from "../app/routes";
 import { BatchStrips } from "../batch/BatchStrips";
+import { ForYou } from "../batch/ForYou";
 import { RunBar } from "../batch/RunBar";
 import { Button } from "../components/Button";
 import { EmptyState, ErrorState, LoadingState } from "../components/EmptyState";
@@ -64,6 +65,7 @@ function Board() {
     <OpenTaskContext value={openTask}>
       <div ref={view} className={styles.view} data-selecting={selecting || undefined}>
         <h1 className="visually-hidden">Board</h1>
+        <ForYou />
         <BatchStrips />
         <StaleNotice />
         <SourceProblems />

@@ -5,14 +5,22 @@ import { MixedCheckbox } from "../components/MixedCheckbox";
 import { TaskStatusBadge } from "../components/Status";
 import { runKey } from "../model/board";
 import type { Column } from "../model/columns";
-import { agentOf, fileOf } from "../model/filter";
+import { agentOf } from "../model/filter";
 import { formatCost, formatDiffstat, formatDuration, pluralize, workSeconds } from "../model/format";
 import { groupMembers, groupProgress, isGroup } from "../model/groups";
 import { useBoard, useTask } from "../store/board";
 import { selectRange, toggleAll, toggleSelected, useSelection } from "../store/selection";
 import { selectableIds, setCursor, useBoardLayout } from "./boardLayout";
 import styles from "./Card.module.css";
-import { cardHeight, describeMove, SHORT_HEIGHT, statusLine, truncate } from "./cardText";
+import {
+  cardReason,
+  describeMove,
+  formatPriority,
+  isTall,
+  ownStatus,
+  reasonLines,
+  truncate,
+} from "./cardText";
 
 /** Renders only when its task, its selection or its activity changes. */
 export const Card = memo(function Card({ id, column }: { id: string; column: Column }) {
@@ -26,17 +34,25 @@ function TaskCard({ task, column }: { task: Task; column: Column }) {
   const selected = useSelection((store) => store.selected.has(id));
   const atCursor = useBoardLayout((store) => store.cursor === id);
   const moved = describeMove(task, column);
-  const tall = cardHeight(column) !== SHORT_HEIGHT;
+  const activity = useBoard(({ board }) =>
+    batch === null ? undefined : board.activity.get(runKey(batch.batchId, batch.taskId)),
+  );
+  const reason = moved ?? (isTall(column) ? cardReason(task, activity) : "");
   return (
     <CardFrame
       task={task}
       data-status={batch?.needsYou ? "asking" : batch?.status}
       data-chosen={selected || undefined}
+      data-lines={reasonLines(reason)}
     >
       <CardName task={task} atCursor={atCursor} />
       <SelectCheckbox id={id} selected={selected} atCursor={atCursor} column={column} />
-      {tall && <RunDetails task={task} moved={moved} />}
-      {!tall && (moved === null ? <IdleDetails task={task} /> : <p className={styles.row}>{moved}</p>)}
+      {(moved === null || isTall(column)) && <CardFacts task={task} column={column} />}
+      {reason !== "" && (
+        <p className={moved === null ? styles.reason : styles.moved} title={reason} dir="auto">
+          {reason}
+        </p>
+      )}
     </CardFrame>
   );
 }
@@ -47,6 +63,7 @@ interface CardFrameProps {
   "data-status"?: string | undefined;
   "data-group"?: string;
   "data-chosen"?: boolean | undefined;
+  "data-lines"?: number;
 }
 
 /** A click anywhere on a card opens its task, as its title does. */
@@ -68,24 +85,18 @@ function CardFrame({ task, children, ...data }: CardFrameProps) {
 }
 
 function CardName({ task, atCursor }: { task: Task; atCursor: boolean }) {
-  const figures = formatFigures(task);
+  const { id, title } = task;
   return (
-    <>
-      <button
-        type="button"
-        className={styles.name}
-        tabIndex={atCursor ? 0 : -1}
-        onFocus={() => setCursor(task.id)}
-      >
-        <span className={styles.id} dir="auto" style={{ paddingInlineEnd: 24 + figures.length * 7 }}>
-          {truncate(task.id)}
-        </span>{" "}
-        <span className={styles.title} dir="auto" title={truncate(task.title)}>
-          {truncate(task.title)}
-        </span>
-      </button>
-      {figures !== "" && <span className={styles.figures}>{figures}</span>}
-    </>
+    <button
+      type="button"
+      className={styles.name}
+      tabIndex={atCursor ? 0 : -1}
+      title={truncate(title)}
+      onFocus={() => setCursor(id)}
+    >
+      <bdi className={styles.id}>{truncate(id)}</bdi>{" "}
+      {title !== id && <bdi className={styles.title}>{truncate(title)}</bdi>}
+    </button>
   );
 }
 
@@ -119,27 +130,41 @@ function SelectCheckbox({
   );
 }
 
-/** Status, dependencies and agent. Parts that don't fit are dropped from the end instead of being cut. */
-function CardFacts({ task, leading, children }: { task: Task; leading?: ReactNode; children?: ReactNode }) {
-  const { needs } = task;
+/** One row of facts. Parts that don't fit are dropped from the end instead of being cut. */
+function CardFacts({ task, column }: { task: Task; column: Column }) {
+  const { needs, batch } = task;
   const agent = agentOf(task);
+  const status = ownStatus(task, column);
+  const priority = formatPriority(task.priority);
   return (
     <p className={styles.row}>
       <span className={styles.wrapping}>
-        {leading}
-        {needs.length > 0 && (
+        {status !== "" &&
+          (batch === null ? (
+            <span className={styles.fixed}>{status}</span>
+          ) : (
+            <TaskStatusBadge status={batch.status} />
+          ))}
+        {priority !== "" && (
+          <span className={styles.priority} data-high={task.priority < 1 || undefined}>
+            {priority}
+          </span>
+        )}
+        {column === "todo" && needs.length > 0 && (
           <span className={styles.fixed} title={`needs ${listNeeds(task)}`}>
             needs {needs.length}
             <span className="visually-hidden">: {listNeeds(task)}</span>
           </span>
         )}
         {agent !== "" && (
-          <span className={styles.agent} title={truncate(agent)} dir="auto">
+          <bdi className={styles.agent} title={truncate(agent)}>
             {truncate(agent)}
-          </span>
+          </bdi>
         )}
+        {batch?.startedAt && <WorkTime run={batch} />}
+        {batch !== null && batch.attempt > 1 && <span className={styles.fixed}>attempt {batch.attempt}</span>}
       </span>
-      {children}
+      {batch !== null && <Figures run={batch} />}
     </p>
   );
 }
@@ -151,68 +176,21 @@ function listNeeds({ needs }: Task): string {
   return needs.length > MAX_NEEDS ? `${named.join(", ")} and more` : named.join(", ");
 }
 
-function SourceFile({ task }: { task: Task }) {
-  if (task.source === null) return null;
-  return (
-    <span className={styles.file} title={task.source} dir="auto">
-      {truncate(fileOf(task))}
-    </span>
-  );
-}
-
-/** Whether there is nothing relevant to show. */
-function IdleDetails({ task }: { task: Task }) {
-  const leading = (
-    <>
-      {task.batch !== null && <TaskStatusBadge status={task.batch.status} />}
-      <SourceFile task={task} />
-    </>
-  );
-  return <CardFacts task={task} leading={leading} />;
-}
-
-/** Status and duration, then its activity or the reason why it waits. */
-function RunDetails({ task, moved }: { task: Task; moved: string | null }) {
-  const { batch } = task;
-  const activity = useBoard(({ board }) =>
-    batch === null ? undefined : board.activity.get(runKey(batch.batchId, batch.taskId)),
-  );
-  const text = moved ?? statusLine(task, activity);
-  const leading = batch !== null && (
-    <>
-      <TaskStatusBadge status={batch.status} />
-      {batch.attempt > 1 && <span className={styles.fixed}>attempt {batch.attempt}</span>}
-    </>
-  );
-  return (
-    <>
-      <CardFacts task={task} leading={leading}>
-        {batch?.startedAt && <WorkTime run={batch} />}
-      </CardFacts>
-      <p className={styles.wrapping}>
-        {text !== "" && (
-          <span className={moved === null ? styles.status : styles.moved} title={text} dir="auto">
-            {text}
-          </span>
-        )}
-        <SourceFile task={task} />
-      </p>
-    </>
-  );
-}
-
 /** Diffstat and cost, once known. */
-function formatFigures({ batch }: Task): string {
-  if (batch === null) return "";
-  const { diffstat } = batch;
-  return [diffstat === null || diffstat.files === 0 ? "" : formatDiffstat(diffstat), formatCost(batch.cost)]
-    .filter(Boolean)
-    .join("  ");
+function Figures({ run: { diffstat, cost } }: { run: Run }) {
+  const price = formatCost(cost);
+  const changed = diffstat !== null && diffstat.files > 0;
+  return (
+    <>
+      {changed && <span className={styles.fixed}>{formatDiffstat(diffstat)}</span>}
+      {price !== "" && <span className={styles.fixed}>{price}</span>}
+    </>
+  );
 }
 
 function WorkTime({ run: { seconds, workingSince } }: { run: Run }) {
   const now = useNow(workingSince !== null);
-  return <span className={styles.elapsed}>{formatDuration(workSeconds(seconds, workingSince, now))}</span>;
+  return <span className={styles.fixed}>{formatDuration(workSeconds(seconds, workingSince, now))}</span>;
 }
 
 /** A group is not run itself: selecting it selects its members. */
@@ -239,7 +217,7 @@ function GroupCard({ task }: { task: Task }) {
       />
       <p className={styles.row}>
         <span className={styles.fixed}>group of {pluralize(task.parts.length, "task")}</span>
-        <span className={styles.status}>{progress} done</span>
+        <span className={styles.fixed}>{progress} done</span>
       </p>
     </CardFrame>
   );

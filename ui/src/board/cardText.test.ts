@@ -1,15 +1,38 @@
 import { describe, expect, it } from "vitest";
 import { sampleRun, sampleTask } from "../model/testData";
-import { describeMove, statusLine, truncate } from "./cardText";
+import { cardReason, describeMove, formatPriority, ownStatus, reasonLines, truncate } from "./cardText";
 
 describe("a card", () => {
-  it("shows the agent's activity while it runs, and the reason otherwise", () => {
-    const at = (status: "running" | "waiting") =>
-      sampleTask("a", { batch: sampleRun("a", { status, reason: "needs b", phase: "Phase 4" }) });
-    expect(statusLine(at("running"), "editing app.py")).toBe("editing app.py");
-    expect(statusLine(at("running"), undefined)).toBe("Phase 4");
-    expect(statusLine(at("waiting"), "editing app.py")).toBe("needs b");
-    expect(statusLine(sampleTask("a", { status: "failed" }), undefined)).toBe("marked failed");
+  it("shows the agent's activity while it runs, and the short reason otherwise", () => {
+    const at = (status: "running" | "waiting", needsYou = false) =>
+      sampleTask("a", { batch: sampleRun("a", { status, reason: "needs b", phase: "Phase 4", needsYou }) });
+    expect(cardReason(at("running"), "editing app.py")).toBe("editing app.py");
+    expect(cardReason(at("running"), undefined)).toBe("Phase 4");
+    expect(cardReason(at("running", true), "editing app.py")).toBe("needs b");
+    expect(cardReason(at("waiting"), "editing app.py")).toBe("needs b");
+    const failed = sampleRun("a", { status: "failed", reason: "the agent failed: no key", short: "no key" });
+    expect(cardReason(sampleTask("a", { batch: failed }), undefined)).toBe("no key");
+    expect(cardReason(sampleTask("a"), undefined)).toBe("");
+  });
+
+  it("gives a long reason two lines", () => {
+    expect(["", "merges next", "its change conflicts with what was merged before"].map(reasonLines)).toEqual([
+      0, 1, 2,
+    ]);
+  });
+
+  it("shows a status that its column doesn't say", () => {
+    const at = (status: "failed" | "conflicted" | "verifying") =>
+      sampleTask("a", { batch: sampleRun("a", { status }) });
+    expect(ownStatus(at("failed"), "failed")).toBe("");
+    expect(ownStatus(at("conflicted"), "failed")).toBe("conflicted");
+    expect(ownStatus(at("verifying"), "running")).toBe("verifying");
+    expect(ownStatus(sampleTask("a", { status: "in_progress" }), "todo")).toBe("marked in progress");
+    expect(ownStatus(sampleTask("a", { status: "completed" }), "done")).toBe("");
+  });
+
+  it("spells priorities, except for the usual one", () => {
+    expect([-1, 0, 1, 2].map(formatPriority)).toEqual(["P0", "P1", "", "P3"]);
   });
 
   it("names its real column while it is frozen in another", () => {

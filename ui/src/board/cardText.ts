@@ -1,16 +1,22 @@
 /* Texts and heights of cards. Pure. */
 
-import type { SourceStatus, Task } from "../api/types";
+import type { SourceStatus, Task, TaskStatus } from "../api/types";
 import { type Column, columnOf } from "../model/columns";
 import { spellOutBidi } from "../model/format";
 
-export const SHORT_HEIGHT = 92; // px: all cards of a column have the same height, so that nothing below them moves
-const TALL_HEIGHT = 114;
+const SHORT_HEIGHT = 60; // px: all cards of a column have the same height, so that nothing below them moves
+const TALL_HEIGHT = 72;
 export const HEADING_HEIGHT = 30;
 
-/** Tasks in the first column have no status line yet. */
+const WITHOUT_REASON: ReadonlySet<Column> = new Set(["todo", "review", "done"]);
+
+/** In some columns, cards have no reason or activity to show. */
+export function isTall(column: Column): boolean {
+  return !WITHOUT_REASON.has(column);
+}
+
 export function cardHeight(column: Column): number {
-  return column === "todo" ? SHORT_HEIGHT : TALL_HEIGHT;
+  return isTall(column) ? TALL_HEIGHT : SHORT_HEIGHT;
 }
 
 const MAX_LENGTH = 400; // characters: more than fits into two lines, but not slow to lay out
@@ -31,11 +37,6 @@ const SOURCE_STATUS_TEXT: Record<SourceStatus, string> = {
   unreadable: "can't be read",
 };
 
-/** The status of a task that is in no batch. */
-function sourceStatusText(mark: SourceStatus): string {
-  return SOURCE_STATUS_TEXT[mark];
-}
-
 const MOVED_TEXT: Record<Column, string> = {
   todo: "now to do",
   waiting: "now waiting",
@@ -52,10 +53,42 @@ export function describeMove(task: Task, column: Column): string | null {
   return now === column ? null : MOVED_TEXT[now];
 }
 
-/** The text beside the status: the activity of a running task, otherwise the reason. */
-export function statusLine(task: Task, activity: string | undefined): string {
+/** What a card says below its facts: the activity of a running task, otherwise the reason. */
+export function cardReason(task: Task, activity: string | undefined): string {
   const { batch } = task;
-  if (batch === null) return sourceStatusText(task.status);
+  if (batch === null) return "";
   const active = batch.status === "running" || batch.status === "verifying" || batch.status === "merging";
-  return truncate((active ? (activity ?? batch.phase ?? batch.reason) : batch.reason) ?? "");
+  const own = batch.short || batch.reason;
+  return truncate((active && !batch.needsYou ? (activity ?? batch.phase ?? own) : own) ?? "");
+}
+
+const ONE_LINE = 28; // characters that fit into a line of the narrowest column
+
+/** A long reason takes two lines, and leaves one for the title. */
+export function reasonLines(reason: string): 0 | 1 | 2 {
+  if (reason === "") return 0;
+  return reason.length > ONE_LINE ? 2 : 1;
+}
+
+const BY_COLUMN: Record<Column, readonly TaskStatus[]> = {
+  todo: ["queued"],
+  waiting: ["queued", "waiting"],
+  running: ["running"],
+  asking: ["queued", "waiting", "running", "verifying"],
+  review: ["done"],
+  done: ["done"],
+  failed: ["failed"],
+};
+
+/** The status where the column doesn't say it already; of a task in no batch, what its source says. */
+export function ownStatus({ batch, status }: Task, column: Column): TaskStatus | string {
+  if (batch === null) return column === "todo" || status === "unreadable" ? SOURCE_STATUS_TEXT[status] : "";
+  return BY_COLUMN[column].includes(batch.status) ? "" : batch.status;
+}
+
+const DEFAULT_PRIORITY = 1;
+
+/** `P0`, as most sources spell it; nothing for the usual one. */
+export function formatPriority(priority: number): string {
+  return priority === DEFAULT_PRIORITY ? "" : `P${priority + 1}`;
 }

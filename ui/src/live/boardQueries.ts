@@ -43,7 +43,8 @@ export class BoardQueries {
         this.cursors.setAll(tasks.cursor, batches.cursor);
         return [tasks.data, batches.data, earlierCursor(tasks.cursor, batches.cursor)] as const;
       },
-      (board, [{ tasks, problems }, { batches }]) => replaceBoard(board, tasks, problems, batches),
+      (board, [{ tasks, problems }, { batches, limits }]) =>
+        replaceBoard(board, tasks, problems, batches, limits),
     );
     if (!signal.aborted) useBoard.setState({ loaded: true, failure: null });
     return since;

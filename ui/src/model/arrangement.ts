@@ -70,7 +70,8 @@ export function columnRows(
   for (const id of ids) {
     const task = tasks.get(id);
     const own: string | null = task === undefined ? section : sectionOf(task, grouping);
-    if (own !== null && own !== section) rows.push({ heading: own });
+    if (own !== null && own !== section)
+      rows.push({ heading: (grouping === "phase" && task?.phaseTitle) || own });
     section = own;
     rows.push({ id });
   }

@@ -3,7 +3,16 @@
    Law: unchanged parts keep their identity, so that nothing is rendered twice. */
 
 import { replaceEqualDeep } from "@tanstack/react-query";
-import type { BatchSummary, PlaitEvent, Problem, Progress, Run, Task, TaskStatus } from "../api/types";
+import type {
+  BatchSummary,
+  PlaitEvent,
+  Problem,
+  Progress,
+  ProviderLimit,
+  Run,
+  Task,
+  TaskStatus,
+} from "../api/types";
 
 export interface Board {
   /** By id, in the order of the sources. */
@@ -11,6 +20,8 @@ export interface Board {
   readonly problems: readonly Problem[];
   /** Newest first. */
   readonly batches: ReadonlyMap<string, BatchSummary>;
+  /** Providers that refuse, while batches are open. */
+  readonly limits: readonly ProviderLimit[];
   /** The task's id on the board, by run. */
   readonly byRun: ReadonlyMap<string, string>;
   /** The activity of running attempts, by run. */
@@ -21,6 +32,7 @@ export const EMPTY_BOARD: Board = {
   tasks: new Map(),
   problems: [],
   batches: new Map(),
+  limits: [],
   byRun: new Map(),
   activity: new Map(),
 };
@@ -35,6 +47,7 @@ export function replaceBoard(
   tasks: readonly Task[],
   problems: readonly Problem[],
   batches: readonly BatchSummary[],
+  limits: readonly ProviderLimit[] = [],
 ): Board {
   const next = reuseMap(
     board.tasks,
@@ -45,6 +58,7 @@ export function replaceBoard(
     tasks: next,
     problems: reuse(board.problems, problems),
     batches: reuseMap(board.batches, nextBatches),
+    limits: reuse(board.limits, limits),
     byRun: next === board.tasks ? board.byRun : indexRuns(next),
     activity: reuseMap(board.activity, activeOnly(board.activity, next)),
   };
@@ -106,6 +120,7 @@ export function collectChanges(events: readonly PlaitEvent[]): BoardChanges {
   let everything = false;
   for (const event of events) {
     const { type, batchId, taskId } = event;
+    if (type === "limit:opened" || type === "limit:closed") everything = true;
     if (type === "execution:log" || batchId === null) continue;
     if (type === "batch:created" || changesOtherTasks(event)) everything = true;
     if (taskId === null) batches.add(batchId);
@@ -148,10 +163,12 @@ function updateRun(run: Run, event: PlaitEvent, status: TaskStatus | undefined):
   if (event.type === "batch:task:merged") return { ...run, commit: event.commit ?? run.commit };
   if (status === undefined) return run;
   const { reason, question, on } = event;
+  const same = run.status === status;
   return {
     ...run,
     status,
-    reason: reason ?? question ?? (run.status === status ? run.reason : ""),
+    reason: reason ?? question ?? (same ? run.reason : ""),
+    short: reason ?? question ?? (same ? run.short : ""),
     attempt: event.attempt ?? run.attempt,
     waiting: event.type === "batch:task:needs_input" ? "answer" : (on ?? null),
     needsYou: event.type === "batch:task:needs_input" || (on !== undefined && WAITS_FOR_PERSON.has(on)),

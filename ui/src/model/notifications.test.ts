@@ -31,7 +31,7 @@ describe("notifies", () => {
   it("when a batch ends", () => {
     const over = { status: "completed", progress: sampleProgress({ total: 3, completed: 3 }) } as const;
     expect(findNotifications(board({}), board({}, over))).toMatchObject([
-      { title: "Batch 7f3a completed", text: "3 of 3 tasks done", batch: "7f3a", task: null },
+      { title: "7f3a completed", text: "batch 7f3a: 3 of 3 tasks done", batch: "7f3a", task: null },
     ]);
   });
 

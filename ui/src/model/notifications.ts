@@ -46,8 +46,8 @@ function* batchNotifications(before: Board, now: Board): Iterable<BoardNotificat
       batch: id,
       task: null,
       tag: `plait over ${id} ${batch.completedAt ?? ""}`,
-      title: `Batch ${shortId(id)} ${statusText(batch.status)}`,
-      text: `${completed} of ${pluralize(total, "task")} done`,
+      title: `${batch.name} ${statusText(batch.status)}`,
+      text: `batch ${shortId(id)}: ${completed} of ${pluralize(total, "task")} done`,
     };
   }
 }

@@ -86,10 +86,10 @@ function taskItems({ tasks }: Board, open: (id: string) => void): Item[] {
 }
 
 function batchItems({ batches }: Board, open: (id: string) => void): Item[] {
-  return [...batches.values()].map(({ id, status, progress }) => ({
+  return [...batches.values()].map(({ id, name, status, progress }) => ({
     key: `batch ${id}`,
     group: "Batches",
-    title: `Batch ${shortId(id)}`,
+    title: `${spellOutBidi(name)} (batch ${shortId(id)})`,
     keywords: id,
     note: `${statusText(status)}, ${pluralize(progress.total, "task")}`,
     run: () => open(id),

@@ -10,7 +10,7 @@ import { ErrorState, LoadingState } from "../components/EmptyState";
 import { Icon } from "../components/Icon";
 import { Popover } from "../components/Popover";
 import { openEditor } from "../editing/editorState";
-import { draftKey, loadDraft, saveDraft } from "../store/drafts";
+import { useFeedbackDraft } from "../store/feedbackDraft";
 import { disabledReasons } from "./allowedActions";
 import type { RunInfo, RunRef, SelectedTask } from "./selectedTask";
 import styles from "./TaskActions.module.css";
@@ -238,21 +238,6 @@ function FeedbackForm({ run, question, busy, disabled, close, send }: FeedbackFo
       </div>
     </section>
   );
-}
-
-function useFeedbackDraft({ batchId, taskId }: RunRef): [string, (text: string) => void] {
-  const name = draftKey("words", batchId, taskId);
-  const [text, setText] = useState(() => {
-    const stored = loadDraft(name);
-    return typeof stored === "string" ? stored : "";
-  });
-  return [
-    text,
-    (next) => {
-      setText(next);
-      saveDraft(name, next === "" ? null : next);
-    },
-  ];
 }
 
 interface Props {

@@ -82,7 +82,7 @@ def _print_json(location: RepoLocation, state: State, batches: Sequence[BatchSta
 
     name = compute_project_id(location)
     shown = [list_batch(state, batch, eta=_estimate_end(state, batch), project_id=name) for batch in batches]
-    print_json(describe_batches(engine, shown))
+    print_json(describe_batches(engine, state, shown))
 
 
 def _estimate_end(state: State, batch: BatchState) -> float | None:

@@ -11,9 +11,8 @@ from plait.cli.format import STATUS_STYLES, format_cost, format_diffstat, format
 from plait.cli.live.terminal_style import StyledLine, StyledText, TerminalStyle
 from plait.cli.live.view_model import BatchViewModel
 from plait.core.fast_dataclass import dataclass
-from plait.core.retry_policy import describe_failure
 from plait.core.settings import NO_SPEND
-from plait.core.status import Category, TaskStatus, WaitReason
+from plait.core.status import TaskStatus, WaitReason
 from plait.core.views import TaskView
 
 AGENT_STATUSES = (TaskStatus.RUNNING, TaskStatus.VERIFYING)  # an attempt is running
@@ -87,8 +86,6 @@ def shorten_reason(task: TaskView, now: float) -> str:
     """The reason without what the status column already says."""
     if task.waiting is WaitReason.BACKOFF and task.retry_at is not None:
         return f"{_RETRY_VERBS.get(task.status, 'retrying')} in {format_elapsed(task.retry_at - now)}: {task.short}"
-    if task.status is TaskStatus.CONFLICTED:
-        return task.short.removeprefix(f"{describe_failure(Category.CONFLICT)}: ")
     if task.status is TaskStatus.DONE and task.short.startswith(_MERGED_REASON):
         return _MERGED_REASON
     return task.short

@@ -137,6 +137,10 @@ class LogStream(_TranscriptReader):
         del self._logs[attempt.name]
         return [*log.read_rest(at)]
 
+    def list_last(self) -> list[StreamEvent]:
+        """The last activity of each running attempt, for a reader that comes after it."""
+        return [log.last for log in self._logs.values() if log.last is not None]
+
     def _open_log(self, attempt: AttemptState) -> _AttemptLog:
         name = attempt.name
         if name not in self._logs:
@@ -146,7 +150,7 @@ class LogStream(_TranscriptReader):
 
 @dataclass(slots=True)
 class _AttemptLog:
-    """`partial_line` is the beginning of an incomplete line, which starts at `line_offset`."""
+    """`partial_line` is the beginning of an incomplete line, which starts at `line_offset`. `last`: the last activity."""
 
     name: Attempt
     transcript: Transcript
@@ -155,6 +159,7 @@ class _AttemptLog:
     offset: int = 0
     partial_line: bytes = b""
     line_offset: int = 0
+    last: StreamEvent | None = None
 
     def read(self, now: float) -> Iterator[StreamEvent]:
         behind = self.transcript.size() - self.offset
@@ -193,7 +198,8 @@ class _AttemptLog:
 
     def _make_line_events(self, line: bytes, now: float) -> Iterator[StreamEvent]:
         for text in parse_activities(self.parser, self.redact(line[:MAX_LINE_BYTES].decode("utf-8", "replace"))):
-            yield make_log_event(self.name, now, self.line_offset, {"kind": "activity", "text": text})
+            self.last = make_log_event(self.name, now, self.line_offset, {"kind": "activity", "text": text})
+            yield self.last
 
 
 def read_last_lines(transcript: Transcript, size: int) -> Iterator[tuple[int, bool, str]]:

@@ -43,7 +43,7 @@ def describe_phase_progress(batch: BatchState, phase: PhaseState) -> str:
     """Progress of the phases that this one waits for: "1: 4 of 5 done, 80% needed"."""
     needed = f"{required_share(batch, phase):.0%} needed"
     return "; ".join(
-        f"{earlier.phase.key}: {earlier.settled} of {earlier.phase.total} done, {needed}"
+        f"{earlier.phase.label}: {earlier.settled} of {earlier.phase.total} done, {needed}"
         for earlier in batch.find_earlier_phases(phase)
     )
 

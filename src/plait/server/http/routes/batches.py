@@ -128,7 +128,7 @@ async def list_batches(
         older = [batch for batch in newest[limit:] if all_open and batch.ended is None]
         shown = [*newest[:limit], *older]
         items = [list_batch(state, batch, **_api_fields(session, batch), tasks=tasks) for batch in shown]
-        return describe_batches(client.find_engine(), items)
+        return describe_batches(client.find_engine(), state, items)
 
     return await session.query_with_cursor(read)
 
