@@ -112,7 +112,7 @@ def _map_granted_request(
             yield context.make_event(EventType.BATCH_UNPAUSED, reason="by request")
             yield from context.make_waiting_events(context.before.interrupted)
             yield from context.make_queue_head_events()
-        case q.Approve() | q.Retry() | q.Recheck() | q.Feedback():
+        case q.Approve() | q.Retry() | q.Recheck() | q.Resolve() | q.Feedback():
             yield from context.make_waiting_events(batch.index[name] for name in names if name in batch.index)
         case q.CancelBatch() | q.CancelTask() | q.Drop() | q.Ship():
             return  # its effects have events of their own

@@ -237,7 +237,7 @@ class BatchHistory:
                 self._begin("pause", TimelineSpan("pause", at, detail="by a person"))
             case q.Unpause() | q.Resume():
                 self._close("pause", at)
-            case q.Retry() | q.Recheck() | q.Feedback():
+            case q.Retry() | q.Recheck() | q.Resolve() | q.Feedback():
                 for history in map(self._get_task, granted.tasks):
                     if history.lifetimes and history.lifetimes[-1].end is not None:
                         history.lifetimes.append(TimelineSpan("life", at))

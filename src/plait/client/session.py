@@ -15,7 +15,7 @@ from plait.core.errors import WorldError
 from plait.core.events import Record
 from plait.core.fast_dataclass import dataclass
 from plait.core.reducers import evolve
-from plait.core.requests import Drop, Feedback, Recheck, Request, Resume, Retry, Ship, Submit
+from plait.core.requests import Drop, Feedback, Recheck, Request, Resolve, Resume, Retry, Ship, Submit
 from plait.core.state import State
 from plait.engine import daemon
 from plait.engine.daemon import EngineInfo
@@ -40,7 +40,7 @@ JOURNAL_CHECK_SECONDS = 1.0  # how often to check whether the journal was replac
 JOURNAL_POLL_SECONDS = 0.02  # while there is no journal yet
 
 # Requests that can reopen a batch that has ended, whose environment is gone by then.
-REOPENING_REQUESTS = (Retry, Recheck, Feedback, Resume, Drop, Ship)
+REOPENING_REQUESTS = (Retry, Recheck, Resolve, Feedback, Resume, Drop, Ship)
 
 
 @dataclass(frozen=True, slots=True)

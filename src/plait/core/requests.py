@@ -63,7 +63,7 @@ class Approve:
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """Retry a task that has ended, and the tasks that only it blocked."""
+    """Retry a task that has ended, and the tasks that only it blocked. A change that conflicts is made again on the branch."""
 
     id: str
     batch: str
@@ -78,6 +78,23 @@ class Recheck:
     id: str
     batch: str
     task: str
+
+
+@dataclass(frozen=True, slots=True)
+class Resolve:
+    """Verify and merge `commit` in the place of a change that conflicts: a person resolved the conflict.
+
+    `commit` is that change made again on `onto`, and is in the repository already. The person saw the batch branch at `onto`
+    and the task's change at `tip`: if either is another by now, it is refused.
+    """
+
+    id: str
+    batch: str
+    task: str
+    onto: str
+    tip: str
+    commit: str
+    diffstat: tuple[int, int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +173,7 @@ class SaveSettings:
 
 
 RETRY_INSTEAD = "retry its tasks instead"  # what a refused Resume says of a batch that has ended
-TaskRequest = CancelTask | Retry | Recheck | Drop | Feedback
+TaskRequest = CancelTask | Retry | Recheck | Resolve | Drop | Feedback
 BatchRequest = CancelBatch | Pause | Unpause | Approve | Stop | Resume | Ship | ChangeSettings
 Request = Submit | BatchRequest | TaskRequest | ChangeEngineSettings | SaveSettings
 MAX_OVERRIDE_TITLE_CHARS = 255  # characters that every forge takes

@@ -194,6 +194,10 @@ def build_merge_message(
     return MergeMessage(message, (*_build_trailers(batch, task), ("Plait-Merge", str(n))), edit)
 
 
+def build_resolution_message(inputs: BatchInputs, task: str) -> MergeMessage:
+    return MergeMessage(f"Resolve the conflict of {_build_subject(inputs.tasks_by_id[task])}")
+
+
 def _build_trailers(batch: str, task: str) -> tuple[tuple[str, str], ...]:
     return (("Plait-Batch", batch), ("Plait-Task", task))
 

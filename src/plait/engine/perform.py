@@ -10,7 +10,7 @@ from typing import assert_never
 
 from plait.core import decisions
 from plait.core.events import Record
-from plait.core.requests import Drop, Feedback, Recheck, Resume, Retry, Ship
+from plait.core.requests import Drop, Feedback, Recheck, Resolve, Resume, Retry, Ship
 from plait.core.scheduler.rules import list_outstanding
 from plait.core.settings import Isolation
 from plait.core.state import BatchState
@@ -49,7 +49,7 @@ class Performer:
     def perform(self, record: Record) -> None:
         if isinstance(record.event, decisions.Decision):
             self.perform_decision(record.event)
-        elif isinstance(record.event, Resume | Retry | Recheck | Feedback | Drop | Ship):
+        elif isinstance(record.event, Resume | Retry | Recheck | Resolve | Feedback | Drop | Ship):
             self._attempts.reload_batch(record.event.batch)
 
     def sweep(self) -> int:

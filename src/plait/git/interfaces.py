@@ -116,7 +116,8 @@ class ConflictedFile:
     """A file in conflict: `base`, `ours` (the branch's), `theirs` (the task's), and `merged` with both between markers.
 
     None: missing on that side, binary, or (then its name is in `truncated`) too long. `message` is git's note; `changed_by`
-    are the tasks whose change of it is on the branch, the newest first.
+    are the tasks whose change of it is on the branch, the newest first. `has_sides`: either can be taken; `editable`: what is
+    shown as `merged` can be edited.
     """
 
     path: str
@@ -129,3 +130,5 @@ class ConflictedFile:
     merged: str | None = None
     truncated: tuple[str, ...] = ()
     changed_by: tuple[str, ...] = ()
+    has_sides: bool = True
+    editable: bool = True

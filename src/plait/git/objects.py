@@ -52,9 +52,17 @@ def write_files(git: Git, tree: str, files: Mapping[str, bytes]) -> str:
         existing = find_entry(git, tree, path)
         if existing is not None and not existing.mode.startswith("100"):
             raise WorldError(f"{path} is not a regular file in the merged tree, so it is not written")
-        blob = git.text("hash-object", "-w", "-t", "blob", "--stdin", stdin=content)
-        changes[path] = TreeEntry(existing.mode if existing else _FILE_MODE, "blob", blob)
+        changes[path] = TreeEntry(existing.mode if existing else _FILE_MODE, "blob", write_blob(git, content))
     return update_entries(git, tree, changes)
+
+
+def write_blob(git: Git, content: bytes) -> str:
+    return git.text("hash-object", "-w", "-t", "blob", "--stdin", stdin=content)
+
+
+def kind_of_mode(mode: str) -> str:
+    """The kind of object that an entry with this mode in a tree names: a submodule's is a commit."""
+    return {_FOLDER_MODE: "tree", "160000": "commit"}.get(mode, "blob")
 
 
 def update_entries(git: Git, tree: str, changes: Mapping[str, TreeEntry | None]) -> str:

@@ -64,6 +64,11 @@ def attempt_ref(attempt: Attempt) -> str:
     return f"{ATTEMPTS}/{ref_component(attempt.batch)}/{ref_component(attempt.task)}/{attempt.step.value}-{attempt.n}"
 
 
+def resolution_ref(batch: str, task: str, commit: str) -> str:
+    """What a person made of a conflict, kept as long as its batch."""
+    return f"{ATTEMPTS}/{ref_component(batch)}/{ref_component(task)}/resolved-{commit[:16]}"
+
+
 def saved_ref(batch: str, task: str, n: int) -> str:
     """Work that would have been lost."""
     return f"{SAVED}/{ref_component(batch)}/{ref_component(task)}/{n}"

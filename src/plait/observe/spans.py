@@ -135,7 +135,7 @@ def describe_branch_result(report: r.BranchReport) -> tuple[Attributes, str | No
             assert_never(report)
 
 
-_OpeningRequest = q.Submit | q.Retry | q.Recheck | q.Feedback | q.Drop
+_OpeningRequest = q.Submit | q.Retry | q.Recheck | q.Resolve | q.Feedback | q.Drop
 
 
 _FAILED_STATUSES = frozenset({TaskStatus.FAILED, TaskStatus.TIMED_OUT, TaskStatus.BLOCKED, TaskStatus.CONFLICTED})
@@ -205,7 +205,7 @@ class SpanBuilder:
         """The spans that this record ends."""
         at, event = record.at, record.event
         match event:
-            case q.Submit() | q.Retry() | q.Recheck() | q.Feedback() | q.Drop():
+            case q.Submit() | q.Retry() | q.Recheck() | q.Resolve() | q.Feedback() | q.Drop():
                 self._requests[event.id] = event
             case d.RequestGranted() | d.RequestRefused():
                 self._handle_answer(at, event)

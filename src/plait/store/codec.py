@@ -46,6 +46,7 @@ UPCASTERS: Mapping[int, Upcaster] = {
     # without them every result is committed when its exit is reported.
     8: lambda kind, shape: (kind, shape),
     # Settings.executor is new; without it attempts run on this machine.
+    # resolve is new; without it no conflict was resolved by a person.
     9: lambda kind, shape: (kind, shape),
 }
 
@@ -58,6 +59,7 @@ EVENT_TYPES: Mapping[str, type[Event]] = {
     "approve": requests.Approve,
     "retry": requests.Retry,
     "recheck": requests.Recheck,
+    "resolve": requests.Resolve,
     "drop": requests.Drop,
     "feedback": requests.Feedback,
     "stop": requests.Stop,

@@ -251,8 +251,8 @@ def _grant_retry(facts: Facts, task: TaskFacts, event: RetryGranted) -> None:
     if event.category is Category.VERIFY and task.winner:
         task.failed_winners += (task.winner,)
     if event.category is Category.CONFLICT:
-        if task.tip is not None and task.last_write is not None:
-            task.repairing = Change(event.task, task.last_write.base, task.tip)
+        if task.tip is not None and task.tip_base is not None:
+            task.repairing = Change(event.task, task.tip_base, task.tip)
         task.tip = None
         _retake_locks(facts, facts.batch(event.batch), task)
     _count_retry(task, event)
@@ -289,7 +289,8 @@ def _end_task(facts: Facts, batch: BatchFacts, task: TaskFacts, event: TaskEnded
     if event.category is not Category.COMMIT and event.status is not TaskStatus.CANCELLED:
         task.uncommitted = None
     task.unmerged_tip = task.tip if event.category is Category.MERGE else None
-    task.is_finished = event.status is not TaskStatus.DONE and task.step is not Step.WRITE
+    is_gone = task.step is Step.MERGE and task.tip is None  # a merge found nothing to merge
+    task.is_finished = event.status is not TaskStatus.DONE and task.step is not Step.WRITE and not is_gone
     task.finished_tip, task.rechecking = task.tip, False
     contested = batch.tasks.get(task.spec.entrant or "")
     if contested is not None and contested.winner == event.task:

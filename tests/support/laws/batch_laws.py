@@ -54,7 +54,7 @@ def _merge_mismatch(batch: BatchFacts, task: TaskFacts, event: MergeStarted) -> 
         return f"onto {event.onto}, but the branch is at {batch.head}"
     if event.n != task.numbers.get(Step.MERGE, 0) + 1:
         return "for the second time under that number"
-    if event.tip != task.tip or task.last_write is None or event.base != task.last_write.base:
+    if event.tip != task.tip or event.base != task.tip_base:
         return f"with {event.base}..{event.tip}, which is not what it wrote last"
     merged = any(link.task == event.task for link in batch.merges)
     return "though its change is in the branch" if merged else None

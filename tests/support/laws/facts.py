@@ -21,7 +21,7 @@ from plait.core.decisions import (
 from plait.core.events import Record
 from plait.core.plan import Plan
 from plait.core.reports import Outcome
-from plait.core.requests import Request
+from plait.core.requests import Request, Resolve
 from plait.core.settings import NO_SPEND, EngineSettings, Isolation, Publish, Settings, Spend
 from plait.core.status import Category, EndWhy, PauseCause, TaskStatus
 from plait.core.task import Attempt, NeedKind, Phase, Step, Task
@@ -166,6 +166,7 @@ class TaskFacts:
     spent: Spend = NO_SPEND
     uncounted_spend: Spend = NO_SPEND  # what of it its own budget does not count
     tip: str | None = None
+    resolved: Resolve | None = None  # the last conflict that a person resolved
     counted_retries: int = 0
     losses: int = 0
     unexplained_refusals: int = 0
@@ -183,6 +184,13 @@ class TaskFacts:
     @property
     def status(self) -> TaskStatus | None:
         return self.ended.status if self.ended is not None else None
+
+    @property
+    def tip_base(self) -> str | None:
+        """What its tip is a change of: the branch that a person resolved a conflict with, or what its agent began with."""
+        if self.resolved is not None and self.resolved.commit == (self.tip or self.finished_tip):
+            return self.resolved.onto
+        return self.last_write.base if self.last_write is not None else None
 
     @property
     def has_referee(self) -> bool:

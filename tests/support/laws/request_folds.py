@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from plait.core.decisions import RequestDecision, RequestRefused
+from plait.core.decisions import Change, RequestDecision, RequestRefused
 from plait.core.requests import (
     Approve,
     CancelBatch,
@@ -14,6 +14,7 @@ from plait.core.requests import (
     Pause,
     Recheck,
     Request,
+    Resolve,
     Resume,
     Retry,
     SaveSettings,
@@ -52,7 +53,7 @@ def fold_answer(facts: Facts, _at: float, answer: RequestDecision) -> None:
             for name, text in request.changes:
                 facts.saved.pop(name, None)
                 facts.saved |= {name: text} if text is not None else {}
-        case CancelTask() | Retry() | Recheck() | Drop() | Feedback():
+        case CancelTask() | Retry() | Recheck() | Resolve() | Drop() | Feedback():
             _fold_task_request(facts, facts.batch(request.batch), request, answer.tasks)
         case _:
             _fold_batch_request(facts.batch(request.batch), request, answer.tasks)
@@ -147,6 +148,10 @@ def _fold_task_request(facts: Facts, batch: BatchFacts, request: TaskRequest, ta
             _reset_tasks(batch, tasks)
             task.rechecking = True
             _resume_at(facts, batch, task, tip, Step.VERIFY)
+        case Resolve():
+            _reset_tasks(batch, tasks)
+            task.rechecking, task.resolved = True, request
+            _resume_at(facts, batch, task, request.commit, Step.VERIFY)
         case Feedback():
             _add_feedback(batch, task, tasks, request.text)
 
@@ -159,7 +164,7 @@ def _retry_task(facts: Facts, batch: BatchFacts, request: Retry, tasks: tuple[st
         return
     uncommitted, unmerged_tip, finished_tip = task.uncommitted, task.unmerged_tip, task.finished_tip
     unverified = task.is_finished and task.ended.category in {Category.LOST, Category.KILLED}
-    _reset_tasks(batch, tasks)
+    _restart_tasks(batch, tasks)
     if request.agent is not None:
         task.agents = (request.agent,)
     elif batch.has_needs_done(task):
@@ -189,7 +194,7 @@ def _end_entrants(batch: BatchFacts, task: TaskFacts, entrants: tuple[str, ...])
 
 def _add_feedback(batch: BatchFacts, task: TaskFacts, tasks: tuple[str, ...], text: str) -> None:
     if task.ended is not None:
-        _reset_tasks(batch, tasks)
+        _restart_tasks(batch, tasks)
     if task.requested_budget is not None:
         task.uncounted_spend = task.spent + task.requested_budget
     task.asking, task.requested_budget = False, None
@@ -207,6 +212,21 @@ def _reopen_batch(batch: BatchFacts) -> None:
     """A batch that ends again publishes again, whatever the last result."""
     batch.publish_failed = batch.publish_failed and not batch.ended
     batch.ended = False
+
+
+def _restart_tasks(batch: BatchFacts, tasks: tuple[str, ...]) -> None:
+    """What conflicted is made again, by someone who knows the conflict."""
+    repairs = {name: _find_change_to_repair(batch.tasks[name]) for name in tasks}
+    _reset_tasks(batch, tasks)
+    for name, change in repairs.items():
+        batch.tasks[name].repairing = change
+
+
+def _find_change_to_repair(task: TaskFacts) -> Change | None:
+    conflicted = task.ended is not None and task.ended.category is Category.CONFLICT and task.is_finished
+    if not conflicted or task.finished_tip is None or task.tip_base is None:
+        return None
+    return Change(task.spec.id, task.tip_base, task.finished_tip)
 
 
 def _reset_tasks(batch: BatchFacts, tasks: tuple[str, ...]) -> None:

@@ -13,13 +13,14 @@ from plait.core.requests import (
     Feedback,
     Recheck,
     Request,
+    Resolve,
     Retry,
     SaveSettings,
     Ship,
     Submit,
     TaskRequest,
 )
-from plait.core.status import Category
+from plait.core.status import Category, TaskStatus
 from tests.support.laws.facts import BatchFacts, Facts, TaskFacts
 
 
@@ -71,10 +72,12 @@ def _check_task_request(facts: Facts, request: TaskRequest, answer: RequestGrant
         raise facts.violation("request", f"{request.task} is retried before it ended", task)
     if isinstance(request, Recheck):
         _check_recheck(facts, task, answer)
+    if isinstance(request, Resolve):
+        _check_resolve(facts, task, request, answer)
     batch = facts.batch(request.batch)
     _check_contest_request(facts, batch, request, answer, task)
     cancelling = task.pending_end == "cancel" or (batch.cancelled and not batch.ended)
-    if isinstance(request, Retry | Recheck | Feedback) and cancelling:
+    if isinstance(request, Retry | Recheck | Resolve | Feedback) and cancelling:
         raise facts.violation("request", f"{request.task} is retried while it is being cancelled", task)
 
 
@@ -84,6 +87,19 @@ def _check_recheck(facts: Facts, task: TaskFacts, answer: RequestGranted) -> Non
         raise facts.violation("recheck", f"{task.spec.id} is verified again, but has no finished work", task)
     if len(answer.tasks) > 1:
         raise facts.violation("recheck", f"{answer.tasks[1:]} are taken up with {task.spec.id}", task)
+
+
+def _check_resolve(facts: Facts, task: TaskFacts, request: Resolve, answer: RequestGranted) -> None:
+    """What is merged is the resolution of the conflict as it is now, and no agent runs for it."""
+    batch = facts.batch(request.batch)
+    _check_recheck(facts, task, answer)
+    if task.status is not TaskStatus.CONFLICTED:
+        raise facts.violation("resolve", f"{request.task} has no conflict that could be resolved", task)
+    if request.tip != task.finished_tip or request.onto != batch.head:
+        message = f"{request.task} was resolved at {request.onto} with {request.tip}, which is not what is there"
+        raise facts.violation("resolve", message, task)
+    if batch.rebuild is not None or batch.find_unwanted():
+        raise facts.violation("resolve", f"{request.task} was resolved while the branch is rebuilt", task)
 
 
 def _check_contest_request(

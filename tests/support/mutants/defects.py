@@ -631,6 +631,30 @@ DEFECTS = (
         "if True",
     ),
     Defect(
+        "a conflict is resolved with a branch that has moved on",
+        "scheduler.request_answers",
+        "return None if batch.head == request.onto else",
+        "return None if True else",
+    ),
+    Defect(
+        "a conflict is resolved for a change that is another by now",
+        "scheduler.request_answers",
+        "if task.finished.tip != request.tip:",
+        "if False:",
+    ),
+    Defect(
+        "a resolved conflict is written by an agent again",
+        "reducers.granted_requests",
+        "resolved, Step.VERIFY)",
+        "resolved, Step.WRITE)",
+    ),
+    Defect(
+        "an agent that is to write a change again is not told that it conflicted",
+        "reducers.granted_requests",
+        "if task.category is Category.CONFLICT]",
+        "if task is None]",
+    ),
+    Defect(
         "work that was never finished is verified again",
         "reducers.task_end",
         "if task.base is None or task.step is Step.WRITE:",

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import assert_never
 
 from plait.core import requests, settings
-from plait.core.decisions import RequestDecision, RequestGranted
+from plait.core.decisions import Change, RequestDecision, RequestGranted
 from plait.core.reducers.batch_branch import request_publish
 from plait.core.reducers.batches import find_agents, open_batch, review_phase
 from plait.core.reducers.limits import note_work_request
@@ -19,7 +20,7 @@ from plait.core.reducers.task_end import (
 )
 from plait.core.reducers.task_index import move_to_queue, reindex_task
 from plait.core.state import BatchState, PauseState, PendingEnd, State, TaskState
-from plait.core.status import EndWhy, PauseCause, TaskStatus
+from plait.core.status import Category, EndWhy, PauseCause, TaskStatus
 from plait.core.task import Step
 
 # Settings that may answer the question whether a task may spend more.
@@ -104,6 +105,13 @@ def _grant_for_task(state: State, batch: BatchState, request: requests.TaskReque
             if finished is not None:
                 task.rechecking = True
                 resume_at(state, batch, task, finished, Step.VERIFY)
+        case requests.Resolve():
+            finished = task.finished
+            _reopen_tasks(state, batch, tasks)
+            if finished is not None:
+                task.rechecking = True
+                resolved = replace(finished, base=request.onto, tip=request.commit, diffstat=request.diffstat)
+                resume_at(state, batch, task, resolved, Step.VERIFY)
         case requests.Feedback():
             _apply_feedback(state, batch, request.text, tasks)
         case _:
@@ -118,7 +126,7 @@ def _retry_task(state: State, batch: BatchState, request: requests.Retry, tasks:
         return
     is_kept = request.agent is None  # its finished work: another agent writes it again
     unmerged, unverified, uncommitted = task.unmerged, task.unverified, task.uncommitted
-    _reopen_tasks(state, batch, tasks)
+    _restart_tasks(state, batch, tasks)
     if is_kept and not task.pending_needs:
         if uncommitted is not None:
             resume_commit(state, batch, task, uncommitted)
@@ -169,10 +177,19 @@ def _reopen_tasks(state: State, batch: BatchState, tasks: list[TaskState]) -> No
         reopen_task(state, batch, task)
 
 
+def _restart_tasks(state: State, batch: BatchState, tasks: list[TaskState]) -> None:
+    """Whoever writes a change again that conflicted is told of the conflict."""
+    conflicting = [(task, task.finished) for task in tasks if task.category is Category.CONFLICT]
+    _reopen_tasks(state, batch, tasks)
+    for task, change in conflicting:
+        if change is not None and change.tip:
+            task.change_to_repair = Change(task.task.id, change.base, change.tip)
+
+
 def _apply_feedback(state: State, batch: BatchState, text: str, tasks: list[TaskState]) -> None:
     task = tasks[0]
     if task.status is not None:
-        _reopen_tasks(state, batch, tasks)
+        _restart_tasks(state, batch, tasks)
     task.feedback = f"{task.feedback}\n\n{text}" if task.feedback else text
     if task.requested_spend is not None:  # that much is approved, and its budget restarts
         task.approved_spend = task.spent + task.requested_spend

@@ -18,6 +18,7 @@ from plait.core.scheduler.starts import find_queue_head, why_over_budget
 from plait.core.settings import EngineSettings, Isolation, Mode, Settings
 from plait.core.state import BatchState, State, TaskState
 from plait.core.status import Category, PauseCause, TaskStatus
+from plait.core.text import join_names
 
 # Requests about a batch that need no more than a yes or a no.
 _YesNoRequest = (
@@ -29,6 +30,9 @@ _YesNoRequest = (
     | requests.Ship
     | requests.ChangeSettings
 )
+
+
+MAX_NAMED_TASKS = 5  # in the reason of a refusal
 
 
 def schedule_answers(state: State) -> Iterator[Decision]:
@@ -151,7 +155,7 @@ def answer_task_request(batch: BatchState, task: TaskState, request: requests.Ta
         return RequestRefused(request.id, why)
     if isinstance(request, requests.CancelTask | requests.Drop):
         return RequestGranted(request.id, (task.task.id, *_find_unended_entrants(batch, task)))
-    if task.status is None or isinstance(request, requests.Recheck):
+    if task.status is None or isinstance(request, requests.Recheck | requests.Resolve):
         return RequestGranted(request.id, (task.task.id,))
     agent = request.agent if isinstance(request, requests.Retry) else None
     return RequestGranted(request.id, _find_retried(batch, task, agent))
@@ -228,11 +232,11 @@ def why_not_task(batch: BatchState, task: TaskState, request: requests.TaskReque
         case requests.Retry():
             if task.waits_to_commit and request.agent is None:
                 return None
-            if task.status is None:
-                return f"{task.task.id} has not ended"
             return _why_not_retry(batch, task)
         case requests.Recheck():
             return _why_not_recheck(batch, task)
+        case requests.Resolve():
+            return _why_not_resolve(batch, task, request)
         case requests.Feedback() if is_refereed(task) and not _has_question(task):
             names = ", ".join(entrant.task.id for entrant in batch.find_entrants(task))
             return f"{task.task.id} is chosen from its entrants: give feedback to one of them ({names})"
@@ -271,7 +275,42 @@ def _why_not_recheck(batch: BatchState, task: TaskState) -> str | None:
     return None
 
 
+def _why_not_resolve(batch: BatchState, task: TaskState, request: requests.Resolve) -> str | None:
+    """A resolution is of exactly the conflict that the person saw."""
+    if why := why_unresolvable(batch, task):
+        return why
+    assert task.finished is not None
+    if task.finished.tip != request.tip:
+        return f"the change of {task.task.id} is another by now: {task.finished.tip[:12]}, not {request.tip[:12]}"
+    return None if batch.head == request.onto else _describe_branch_move(batch, request.onto)
+
+
+def why_unresolvable(batch: BatchState, task: TaskState) -> str | None:
+    """Why there is no conflict of the task to resolve; None: there is one."""
+    name = task.task.id
+    if task.status is not TaskStatus.CONFLICTED:
+        state = "has not ended" if task.status is None else f"is {task.status.label}"
+        return f"{name} {state}: it has no conflict to resolve"
+    if why := _why_not_retry(batch, task):
+        return why
+    if task.finished is None or not task.finished.tip:
+        return f"{name} has no change to merge any more: retry it instead"
+    return (
+        None if batch.is_branch_stable else "the batch branch is being rebuilt: look at the conflict when that is done"
+    )
+
+
+def _describe_branch_move(batch: BatchState, onto: str) -> str:
+    known = [batch.base, *(entry.commit for entry in batch.merges)]
+    if onto not in known:
+        return "the batch branch was rebuilt"
+    added = [batch.tasks[entry.task_index].task.id for entry in batch.merges[known.index(onto) :]]
+    return f"the batch branch has moved on: {join_names(added, MAX_NAMED_TASKS)} {'was' if len(added) == 1 else 'were'} merged"
+
+
 def _why_not_retry(batch: BatchState, task: TaskState) -> str | None:
+    if task.status is None:
+        return f"{task.task.id} has not ended"
     if batch.cancelled and batch.ended is None:
         return f"batch {batch.id} is being cancelled"
     if task.lost_needs:

@@ -196,8 +196,8 @@ class GitBranchMerger:
     def describe_conflict(self, decision: MergeStarted, rules: MergeRules) -> str:
         """Both sides of a conflict as text of bounded length, for the agent that resolves it."""
         with map_errors(f"the conflict of {decision.task} could not be read"):
-            git, tried, conflicts = self._merging.try_merge(_change(decision), decision.onto, rules, CONFLICT_STYLE)
-            return format_conflict(git, tried, conflicts)
+            git, tried, plan = self._merging.try_merge(_change(decision), decision.onto, rules, CONFLICT_STYLE)
+            return format_conflict(git, tried, plan.conflicts)
 
     def predict_conflicts(
         self, onto: str, tips: Mapping[str, tuple[str, str]], rules: MergeRules

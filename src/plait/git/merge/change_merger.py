@@ -27,6 +27,7 @@ from plait.system.processes import kill_process_group
 
 # A commit to check out, the command to run there, and the files it makes: what they hold afterwards.
 Regenerate = Callable[[str, str, tuple[str, ...]], Mapping[str, bytes]]
+_STALE_TRAILER = "Plait-Regenerate"
 REGENERATE_TIMEOUT_SECONDS = 900.0  # seconds: a lock file may need a network
 _MAX_OUTPUT_CHARS = 400  # of a command's output
 
@@ -50,11 +51,11 @@ class MergeTrailers:
         """Whether this is the merge of the change onto exactly that commit."""
         return commit.parents[:1] == (onto,) and {*map(_format_trailer, self.trailers)} <= commit.trailers
 
-    def format_message(self, message: MergeMessage) -> str:
+    def format_message(self, message: MergeMessage, more: Sequence[tuple[str, str]] = ()) -> str:
         """With the trailers as its last paragraph; those that identify the merge always come from the order."""
         names = dict(self.trailers)
         others = [trailer for trailer in message.trailers if trailer[0] not in names]
-        lines = [_format_trailer(trailer) for trailer in (*self.trailers, *others)]
+        lines = [_format_trailer(trailer) for trailer in (*self.trailers, *others, *more)]
         return "\n\n".join((message.message.replace("\0", "").strip() or "Merge", "\n".join(lines))) + "\n"
 
 
@@ -72,9 +73,13 @@ class RegenerationPlan:
     conflicts: tuple[str, ...]
 
 
-def plan_regeneration(git: Git, tried: MergeResult, merge_rules: MergeRules, onto: str) -> RegenerationPlan:
-    """Take the branch's version of each file to regenerate; `conflicts` are those that remain."""
-    rules = _match_rules(git, tried.changed_on_both, merge_rules)
+def plan_regeneration(
+    git: Git, tried: MergeResult, merge_rules: MergeRules, onto: str, stale: tuple[str, ...] = ()
+) -> RegenerationPlan:
+    """Take the branch's version of each file to regenerate; `conflicts` are those that remain. `stale` are files that the
+    change has the branch's version of, though it changes them too.
+    """
+    rules = _match_rules(git, tuple(dict.fromkeys((*tried.changed_on_both, *stale))), merge_rules)
     conflicts = tuple(path for path in tried.files if path not in rules)
     tree = objects.update_entries(
         git, tried.tree, {path: objects.find_entry(git, f"{onto}^{{tree}}", path) for path in rules}
@@ -82,6 +87,17 @@ def plan_regeneration(git: Git, tried: MergeResult, merge_rules: MergeRules, ont
     commands = dict.fromkeys(rules.values())
     files = {command: tuple(sorted(path for path in rules if rules[path] == command)) for command in commands}
     return RegenerationPlan(tree, files, conflicts)
+
+
+def list_regenerated(plan: RegenerationPlan) -> tuple[tuple[str, str], ...]:
+    """The trailers of a resolved conflict that name its stale files, so that merging it regenerates them."""
+    return tuple((_STALE_TRAILER, path) for files in plan.files.values() for path in files)
+
+
+def _read_regenerated(tip: Commit) -> tuple[str, ...]:
+    """A line that an agent wrote names no other files than those that the user's rules are for."""
+    prefix = f"{_STALE_TRAILER}: "
+    return tuple(sorted(line.removeprefix(prefix) for line in tip.trailers if line.startswith(prefix)))
 
 
 def _match_rules(git: Git, paths: tuple[str, ...], merge_rules: MergeRules) -> dict[str, str]:
@@ -129,7 +145,8 @@ class ChangeMerger:
         """
         sides = self._ancestry.find_sides(trailers.change, onto, tip)
         git = self._private.git_for(merge_rules)
-        plan = plan_regeneration(git, merge_three_way(self._private, sides, merge_rules), merge_rules, onto)
+        tried = merge_three_way(self._private, sides, merge_rules)
+        plan = plan_regeneration(git, tried, merge_rules, onto, _read_regenerated(tip))
         if plan.conflicts:
             return RebuildConflict(trailers.change.task, plan.conflicts)
         merged = self._regenerate_files(git, plan, onto, tip)
@@ -144,12 +161,12 @@ class ChangeMerger:
 
     def try_merge(
         self, change: Change, onto: str, merge_rules: MergeRules, settings: Sequence[str]
-    ) -> tuple[Git, MergeResult, tuple[str, ...]]:
-        """Try to merge a change: the git that can read the tree, the result, and the files in conflict."""
+    ) -> tuple[Git, MergeResult, RegenerationPlan]:
+        """Try to merge a change: the git that can read the tree, the result, and the files to regenerate or in conflict."""
         sides = self._ancestry.find_sides(change, onto, self.read_commits(change, onto)[change.tip])
         git = self._private.git_for(merge_rules)
         tried = merge_three_way(self._private, sides, merge_rules, settings)
-        return git, tried, plan_regeneration(git, tried, merge_rules, onto).conflicts
+        return git, tried, plan_regeneration(git, tried, merge_rules, onto)
 
     def _regenerate_files(self, git: Git, plan: RegenerationPlan, onto: str, tip: Commit) -> str:
         tree = plan.tree

@@ -106,7 +106,8 @@ def read_conflict_sides(
         variables = {"GIT_DIR": str(git_dir), "GIT_NO_REPLACE_OBJECTS": "1"}
         repository_git = Git(git_dir, environment=environment, variables=variables)
         merging = ChangeMerger(repository_git, private, Ancestry(repository_git), refuse_regeneration)
-        git, tried, conflicts = merging.try_merge(attempted.change, attempted.onto, rules, ())
+        git, tried, plan = merging.try_merge(attempted.change, attempted.onto, rules, ())
+        conflicts = plan.conflicts
         touched = _tasks_by_file(repository_git, attempted.merged)
         files = [
             _describe_file(path, tried, sides, touched)
@@ -164,9 +165,13 @@ def _describe_file(
     binary = any(b"\0" in content for content in available.values())
     texts = {} if binary else {side: content.decode("utf-8", "replace") for side, content in available.items()}
     merged = texts.get("merged")
+    stages = [stage for stage in tried.stages if stage.path == path]
+    kind = _classify(notes, [stage.number for stage in stages], binary=binary)
+    plain = not binary and all(stage.mode.startswith("100") for stage in stages)
+    has_sides = bool(stages) and not is_about_folders(tried, path)
     return ConflictedFile(
         path,
-        _classify(notes, [stage.number for stage in tried.stages if stage.path == path], binary=binary),
+        kind,
         "\n".join(name_sides(note.text, tried) for note in notes),
         binary,
         texts.get("base"),
@@ -175,7 +180,19 @@ def _describe_file(
         None if merged is None else name_sides(merged, tried),
         tuple(side for side, content in sides.items() if content is None),
         touched.get(path, ()),
+        has_sides,
+        has_sides and plain and _is_text(available.get("merged")),
     )
+
+
+def _is_text(content: bytes | None) -> bool:
+    """Whether it is the same when it was decoded and encoded again."""
+    return content is not None and content.decode("utf-8", "replace").encode() == content
+
+
+def is_about_folders(tried: MergeResult, path: str) -> bool:
+    """Git has moved the file out of the way of a folder, or can't say which of its names counts."""
+    return any("file/directory" in note.kind for note in tried.notes if path in note.paths)
 
 
 def _classify(notes: Sequence[MergeNote], stages: Sequence[int], *, binary: bool) -> ConflictKind:

@@ -33,6 +33,7 @@ class ConflictStage:
     path: str
     number: int
     object: str
+    mode: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +129,8 @@ def _parse_result(ours: str, theirs: str, fields: Iterator[str], *, clean: bool)
 
 def _parse_stage(line: str) -> ConflictStage:
     header, _, path = line.partition("\t")
-    _mode, name, n = header.split(" ")
-    return ConflictStage(path, int(n), name)
+    mode, name, n = header.split(" ")
+    return ConflictStage(path, int(n), name, mode)
 
 
 def _parse_notes(fields: Iterator[str]) -> Iterator[MergeNote]:

@@ -27,6 +27,7 @@ from plait.core.reports import (
     RebuildDone,
     RebuildFailed,
 )
+from plait.core.requests import Resolve
 from plait.core.settings import Publish
 from plait.core.task import Attempt, Step
 from plait.testing.simulator.fault_rates import SimContext
@@ -69,6 +70,11 @@ class SimBranches:
         tip = str(order.attempt)
         self.commits[tip] = self.commits[order.base] | {(order.attempt.task, tip)}
         return tip
+
+    def add_resolution(self, request: Resolve) -> None:
+        """Whoever resolves a conflict makes the commit, and then requests that it is merged."""
+        if request.onto in self.commits:
+            self.commits[request.commit] = self.commits[request.onto] | {(request.task, request.commit)}
 
     def head(self, batch: str) -> str:
         line = self._lines[batch]

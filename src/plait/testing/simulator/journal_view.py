@@ -11,13 +11,14 @@ from plait.core.decisions import (
     BatchEnded,
     BatchPaused,
     BatchUnpaused,
+    MergeStarted,
     RequestGranted,
     RequestRefused,
     TaskEnded,
     TaskInterrupted,
 )
 from plait.core.events import Record
-from plait.core.reports import AttemptExited, AttemptLost
+from plait.core.reports import AttemptExited, AttemptLost, MergeDone, RebuildDone
 from plait.core.requests import (
     ChangeSettings,
     Drop,
@@ -25,6 +26,7 @@ from plait.core.requests import (
     Pause,
     Recheck,
     Request,
+    Resolve,
     Resume,
     Retry,
     Stop,
@@ -42,6 +44,9 @@ class BatchSight:
 
     tasks: tuple[str, ...]
     settings: Settings
+    base: str = ""
+    head: str = ""
+    tips: dict[str, str] = field(default_factory=dict)  # what was merged last of each task, or was to be
     is_ended: bool = False
     pause_causes: set[str] = field(default_factory=set)  # by whom or what: a person, a stop, the budget, the gate
     running: set[str] = field(default_factory=set)
@@ -80,6 +85,8 @@ class JournalView:
                 self._fold_task(self.batches[event.batch], event)
             case BatchPaused() | BatchUnpaused() | BatchEnded():
                 self._fold_batch(self.batches[event.batch], event)
+            case MergeStarted() | MergeDone() | RebuildDone() if event.batch in self.batches:
+                self._fold_merge(self.batches[event.batch], event)
             case _ if isinstance(event, get_args(Request)):
                 self._unanswered_requests[event.id] = event
             case _:
@@ -109,10 +116,20 @@ class JournalView:
                 sight.is_ended = True
                 sight.pause_causes.clear()
 
+    def _fold_merge(self, sight: BatchSight, event: MergeStarted | MergeDone | RebuildDone) -> None:
+        match event:
+            case MergeStarted(_, task):
+                sight.tips[task] = event.tip
+            case MergeDone():
+                sight.head = event.commit
+            case RebuildDone():
+                sight.head = event.line[-1].commit if event.line else sight.base
+
     def _fold_granted(self, request: Request, tasks: tuple[str, ...]) -> None:
         match request:
             case Submit(_, batch, plan, settings):
-                self.batches[batch] = BatchSight(tuple(task.id for task in plan.tasks), settings)
+                base = request.base
+                self.batches[batch] = BatchSight(tuple(task.id for task in plan.tasks), settings, base, base)
             case ChangeSettings(_, batch, settings, fields):
                 sight = self.batches[batch]
                 sight.settings = sight.settings.with_fields(settings, fields)
@@ -122,7 +139,8 @@ class JournalView:
                 self.batches[batch].pause_causes.add(PauseCause.STOP)
             case Unpause(_, batch) | Resume(_, batch):
                 self.batches[batch].pause_causes.clear()
-            case Retry(_, batch, task) | Recheck(_, batch, task) | Feedback(_, batch, task) | Drop(_, batch, task):
+            case Retry() | Recheck() | Resolve() | Feedback() | Drop():
+                batch, task = request.batch, request.task
                 sight = self.batches[batch]
                 sight.is_ended = False
                 for name in (task, *tasks):

@@ -22,6 +22,7 @@ from plait.core.requests import (
     Pause,
     Recheck,
     Request,
+    Resolve,
     Resume,
     Retry,
     SaveSettings,
@@ -127,6 +128,16 @@ def _recheck(rng: Random, name: str, batch: str, sight: BatchSight, task: str) -
     return Recheck(name, batch, rng.choice((task, *ended)))
 
 
+def _resolve(rng: Random, name: str, batch: str, sight: BatchSight, task: str) -> Request:
+    """Mostly of a conflict, and of what is there now; some looked at it too long."""
+    conflicted = sorted(name for name, status in sight.end_statuses.items() if status is TaskStatus.CONFLICTED)
+    task = rng.choice((task, *conflicted))
+    onto, tip = sight.head, sight.tips.get(task, "")
+    if rng.random() < 0.1:
+        onto, tip = rng.choice(((sight.base, tip), (onto, f"{batch}:{task}:m1")))
+    return Resolve(name, batch, task, onto, tip, f"{batch}:{task}:resolved-{name}", rng.choice((None, (1, 2, 3))))
+
+
 def _feedback(rng: Random, name: str, batch: str, _sight: BatchSight, task: str) -> Request:
     return Feedback(name, batch, task, "make it blue" if rng.random() < 0.95 else " ")
 
@@ -213,6 +224,7 @@ _WEIGHTS: tuple[tuple[RequestMaker, float], ...] = (
     (_for_batch(CancelBatch), 0.15),
     (_submit_nonsense, 0.3),
     (_recheck, 2),
+    (_resolve, 1),
 )
 WEIGHTED_REQUESTS = (tuple(act for act, _ in _WEIGHTS), tuple(weight for _, weight in _WEIGHTS))
 
@@ -225,6 +237,7 @@ def find_helpful_requests(sight: BatchSight) -> list[RequestMaker]:
         (PauseCause.BUDGET in sight.pause_causes, _raise_budget),
         (bool(sight.asking), _answer),
         (bool(sight.worth_retrying), _retry_failed),
+        (TaskStatus.CONFLICTED in sight.end_statuses.values(), _resolve),
         (sight.needs_approval, _approve),
     )
     return [act for wanted, act in wants if wanted]

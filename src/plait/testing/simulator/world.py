@@ -40,7 +40,7 @@ from plait.core.reports import (
     SourcesUnwritten,
     SourcesWritten,
 )
-from plait.core.requests import Request
+from plait.core.requests import Request, Resolve
 from plait.core.settings import Spend
 from plait.core.status import Category
 from plait.core.task import Attempt, Step
@@ -163,6 +163,8 @@ class World:
             self.needs_engine = True
 
     def add_request(self, request: Request) -> None:
+        if isinstance(request, Resolve):
+            self.branches.add_resolution(request)
         self.inbox.append(request)
         self.needs_engine = True
 
