@@ -27,7 +27,7 @@ PYTEST := $(BIN)/pytest -n $(WORKERS) --dist worksteal
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo page test test-agents unit check check-types check-tests check-style check-page format sim crash soak stress fuzz pictures bench mutants lock clean
+.PHONY: help demo page test test-agents test-ray unit check check-types check-tests check-style check-page format sim crash soak stress fuzz pictures bench mutants lock clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 13
@@ -49,6 +49,9 @@ test: check unit sim mutants  ## everything CI runs
 
 test-agents: $(STAMP) $(ALL) $(PIPPED) $(SANDBOX)  ## the real coding tools, all that npm and PyPI have, against a scripted model
 	PLAIT_AGENTS_LONG=1 $(BIN)/pytest -n 2 tests/realagents
+
+test-ray: $(STAMP)  ## attempts on a Ray cluster of three nodes on this machine, with nodes and engines killed and stopped
+	PLAIT_RAY_LONG=1 $(BIN)/pytest -n 0 tests/runtime/ray
 
 unit: $(STAMP) $(OPENAPI) $(FEW) $(PAGE) $(BROWSER) $(SANDBOX)
 	$(PYTEST)

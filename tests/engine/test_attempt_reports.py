@@ -37,9 +37,9 @@ from plait.core.status import Category
 from plait.core.task import Attempt, Step
 from plait.engine.attempts import ACTIVITY_REPORT_SECONDS, DEFAULT_WAIT_SECONDS, Attempts
 from plait.engine.context import BatchInputsCache, EngineContext
-from plait.engine.reactor import SelectReactor
 from plait.runtime.attempt_files import FileTranscript
 from plait.runtime.executor import AttemptLimits, RunningProcess
+from plait.runtime.reactor import SelectReactor
 from plait.runtime.worker_pool import WorkerPool
 from plait.system.state_paths import StateFolder
 

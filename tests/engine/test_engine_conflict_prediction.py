@@ -17,10 +17,10 @@ from plait.core.state import State
 from plait.core.task import Task
 from plait.engine.conflict_prediction import CHECK_SECONDS, ConflictPredictor
 from plait.engine.context import BatchInputsCache, EngineContext
-from plait.engine.reactor import SelectReactor
 from plait.git.interfaces import WorkspaceSetup
 from plait.git.merge.branch_merger import GitBranchMerger
 from plait.git.worktrees.workspaces import GitWorkspaces
+from plait.runtime.reactor import SelectReactor
 from plait.runtime.worker_pool import WorkerPool
 from plait.store import batch_files
 from plait.store.batch_files import BatchInputs

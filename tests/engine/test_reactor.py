@@ -6,7 +6,7 @@ from threading import Thread
 
 import pytest
 
-from plait.engine.reactor import SelectReactor
+from plait.runtime.reactor import SelectReactor
 from tests.support.reactor import run_until
 
 

@@ -10,8 +10,8 @@ import pytest
 from plait.core.state import State
 from plait.core.task import Attempt, Step, Task
 from plait.engine.context import BatchInputsCache, EngineContext
-from plait.engine.reactor import SelectReactor
 from plait.engine.secret_masking import SecretMasker
+from plait.runtime.reactor import SelectReactor
 from plait.runtime.worker_pool import WorkerPool
 from plait.store import batch_files
 from plait.store.batch_files import BatchInputs

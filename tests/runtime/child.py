@@ -7,11 +7,11 @@ import sys
 from pathlib import Path
 
 from plait.core.task import Attempt, Step
-from plait.engine.reactor import SelectReactor
 from plait.git.worktrees.workspaces import GitWorkspaces
 from plait.runtime.executor import AttemptSpec
 from plait.runtime.local_executor import LocalExecutor
 from plait.runtime.local_workspaces import LocalWorkspaces
+from plait.runtime.reactor import SelectReactor
 from plait.runtime.worker_pool import WorkerPool
 from plait.system.state_paths import StateFolder
 

@@ -13,12 +13,12 @@ from subprocess import DEVNULL, Popen
 import pytest
 
 from plait.core.task import Attempt, Step
-from plait.engine.reactor import SelectReactor
 from plait.git.worktrees.workspaces import GitWorkspaces
 from plait.runtime import supervisor
 from plait.runtime.executor import ExitedProcess, LostProcess, ProbeResult, RunningProcess
 from plait.runtime.local_executor import LocalExecutor
 from plait.runtime.local_workspaces import LocalWorkspaces
+from plait.runtime.reactor import SelectReactor
 from plait.runtime.supervisor import PROCESS_NAME
 from plait.runtime.worker_pool import WorkerPool
 from plait.system import processes

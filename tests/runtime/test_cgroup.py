@@ -10,10 +10,10 @@ from subprocess import DEVNULL, PIPE, Popen
 import pytest
 
 from plait.core.task import Attempt, Step
-from plait.engine.reactor import SelectReactor
 from plait.runtime import cgroup, process_tree
 from plait.runtime.local_executor import LocalExecutor
 from plait.runtime.process_tree import CgroupMover, LiveAttempt, ProcessTable, TreeRoot
+from plait.runtime.reactor import SelectReactor
 from plait.system.process_identity import tag_prefix
 from plait.system.state_paths import StateFolder
 from plait.testing.contracts.executor import UNTIL_GO, ExecutorHarness, RecordedCallbacks, is_alive

@@ -8,7 +8,7 @@ from functools import partial
 
 import pytest
 
-from plait.engine.reactor import SelectReactor
+from plait.runtime.reactor import SelectReactor
 from plait.runtime.worker_pool import WorkerPool
 from tests.support.reactor import run_until
 

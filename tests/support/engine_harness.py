@@ -21,8 +21,8 @@ from plait.core.task import Task
 from plait.engine.app import build_dependencies
 from plait.engine.capacity_reporter import CLOCK_FILE, CapacityReporter, MachineClock
 from plait.engine.loop import Engine
-from plait.engine.reactor import SelectReactor
 from plait.git.location import RepoLocation
+from plait.runtime.reactor import SelectReactor
 from plait.store import batch_files
 from plait.store.batch_files import BatchInputs
 from plait.store.interfaces import Journal

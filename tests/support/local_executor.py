@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from plait.engine.reactor import SelectReactor
 from plait.git.worktrees.workspaces import GitWorkspaces
 from plait.runtime import cgroup
 from plait.runtime.executor import Executor, ExecutorCallbacks
 from plait.runtime.local_executor import LocalExecutor
 from plait.runtime.local_workspaces import LocalWorkspaces
+from plait.runtime.reactor import SelectReactor
 from plait.runtime.termination import GracePeriods
 from plait.runtime.worker_pool import WorkerPool
 from plait.system.state_paths import StateFolder

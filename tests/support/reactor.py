@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from plait.engine.reactor import SelectReactor
+from plait.runtime.reactor import SelectReactor
 
 
 def run_until(reactor: SelectReactor, over: Callable[[], bool], timeout: float) -> bool:

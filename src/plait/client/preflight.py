@@ -36,12 +36,12 @@ from plait.core.text import format_duration
 from plait.engine.app import open_executor
 from plait.engine.attempt_inputs import build_environment, make_unique_name
 from plait.engine.confinement import confine_environment, list_hosts
-from plait.engine.reactor import SelectReactor
 from plait.git.command import CommandControl, control_commands
 from plait.git.interfaces import WorkspaceSetup
 from plait.git.location import RepoLocation
 from plait.git.worktrees.signing import SigningError, are_commits_signed, sign_test_commit
 from plait.runtime.executor import AttemptFile, AttemptKind, AttemptSpec, RunningProcess, TranscriptChunk
+from plait.runtime.reactor import SelectReactor
 from plait.runtime.sandbox.spec import SandboxLimits, SandboxSpec
 from plait.runtime.worker_pool import WorkerPool
 from plait.store.batch_files import BatchInputs

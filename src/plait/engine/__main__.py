@@ -21,8 +21,8 @@ from plait.core.requests import ChangeEngineSettings
 from plait.engine.app import build_dependencies, load_engine_config
 from plait.engine.daemon import DOORBELL_FIFO, HELD_FLAG, wait_for_release
 from plait.engine.loop import Engine
-from plait.engine.reactor import SelectReactor
 from plait.git.location import RepoLocation
+from plait.runtime.reactor import SelectReactor
 from plait.store.interfaces import JournalBusyError
 from plait.store.journal_writer import open_journal_writer
 from plait.store.project_files import JOURNAL_FILE, open_project_inbox

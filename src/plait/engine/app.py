@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from plait.config.config import Config
 from plait.config.loading import load_config, merge_layers
-from plait.core.errors import ConfigError, WorldError
+from plait.core.errors import ConfigError
 from plait.engine.attempt_inputs import AttemptSpecBuilder
 from plait.engine.attempts import Attempts
 from plait.engine.capacity_reporter import CLOCK_FILE, CapacityReporter, MachineClock
@@ -20,7 +20,6 @@ from plait.engine.executors import BatchExecutors
 from plait.engine.loop import Dependencies, Engine
 from plait.engine.merge_queue import MergeQueue
 from plait.engine.perform import Performer
-from plait.engine.reactor import SelectReactor
 from plait.engine.status_writeback import StatusWriter, open_source_writer
 from plait.git.location import RepoLocation
 from plait.git.worktrees.worktree import PIN_FILE, WorkspaceLayout, find_worktrees_folder
@@ -28,6 +27,7 @@ from plait.observe.listeners import open_listeners
 from plait.runtime.executor import Executor, ExecutorCallbacks
 from plait.runtime.local_executor import LocalExecutor
 from plait.runtime.local_workspaces import LocalWorkspaces
+from plait.runtime.reactor import SelectReactor
 from plait.runtime.worker_pool import WorkerPool
 from plait.store.interfaces import Journal
 from plait.store.project_files import open_project_inbox, open_state_paths
@@ -63,11 +63,12 @@ def build_dependencies(
     context = EngineContext(engine.state, emit, workers, inputs, folder)
     merge_queue = MergeQueue(context, partial(open_branch_merger, location, config), partial(open_publisher, location))
     open_local = partial(open_executor, location, config, workers, reactor)
+    open_remote = partial(open_cluster_executor, location, config, workers, reactor)
     attempts = Attempts(
         context,
         AttemptSpecBuilder(context, shared, config.engine.transcript_cap),
         merge_queue.describe_conflict,
-        lambda callbacks: BatchExecutors(engine.state, open_local(callbacks), open_ray_executor),
+        lambda callbacks: BatchExecutors(engine.state, open_local(callbacks), partial(open_remote, callbacks)),
     )
     workspaces = attempts.executor.workspaces
     sensors = MachineSensors((location.state, location.top, find_worktrees_folder(location, config)))
@@ -97,8 +98,20 @@ def build_dependencies(
 BRANCH_MERGER_FOLDER = "integrator"
 
 
-def open_ray_executor() -> Executor:
-    raise WorldError("this version of plait can't run attempts on a cluster yet")
+def open_cluster_executor(
+    location: RepoLocation,
+    config: Config,
+    workers: WorkerPool,
+    reactor: SelectReactor,
+    callbacks: ExecutorCallbacks,
+) -> Executor:
+    """For attempts on a Ray cluster, which is connected to in a thread."""
+    from plait.runtime.ray.executor import RayExecutor  # only for batches that use it
+    from plait.runtime.ray.options import RayOptions
+
+    ray = config.ray
+    options = RayOptions(ray.address, ray.env, ray.lease, ray.folder)
+    return RayExecutor(options, location.git_dir, open_state_paths(location), workers, reactor, callbacks)
 
 
 def open_executor(

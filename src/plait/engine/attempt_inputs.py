@@ -89,6 +89,7 @@ class AttemptSpecBuilder:
             feedback_file=_add_feedback_file(draft),
             server_tokens=list_server_tokens(),
         )
+        own = {*(name for name, _ in (*command.env, *task.env)), *list_kept_variables(inputs, decision)}
         return AttemptSpec(
             attempt,
             command.argv,
@@ -103,6 +104,8 @@ class AttemptSpecBuilder:
             checkouts=command.checkouts,
             limits=self.build_limits(decision),
             sandbox=confined,
+            agent=decision.agent,
+            inherited=frozenset(name for name in env if name not in own and env[name] == base_env.get(name)),
         )
 
     def create_parser(self, decision: AttemptStarted) -> OutputParser:

@@ -82,6 +82,9 @@ class AttemptSpec:
     `checkouts` are further folders that it prepares at `base`, without setup; they go when the workspace is released.
 
     `sandbox`: how the command is confined; None: it is not. An executor that can't confine it so must not start it.
+
+    `agent` is the name of the agent that works. `inherited` are the variables of `env` that come from the environment that
+    the batch was submitted in; an executor that runs it on another machine takes them from there. None: `env` is all there is.
     """
 
     attempt: Attempt
@@ -98,6 +101,8 @@ class AttemptSpec:
     checkouts: tuple[str, ...] = ()
     limits: AttemptLimits = DEFAULT_LIMITS
     sandbox: SandboxSpec | None = None
+    agent: str = ""
+    inherited: frozenset[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -157,8 +157,8 @@ class ExecutorContract:
     def test_the_exit_status_is_reported(self, harness: ExecutorHarness, code: int) -> None:
         job = harness.make_job(f"exit {code}")
         harness.executor.start(job)
-        assert [attempt for attempt, _ in harness.callbacks.launches] == [job.attempt]
         assert harness.wait_for_end(job.attempt) == code
+        assert {attempt for attempt, _ in harness.callbacks.launches} == {job.attempt}
         assert harness.callbacks.count == 1
 
     @pytest.mark.parametrize(("name", "code"), [("TERM", 143), ("KILL", 137), ("SEGV", 139)])
@@ -213,6 +213,7 @@ class ExecutorContract:
         path = f"{harness.executor.attempt_folder(job.attempt)}/job.json"
         job = replace(job, argv=(*job.argv, path), files=(AttemptFile(path, b"first"),))
         harness.executor.start(job)
+        assert harness.wait_until((harness.workspace / "up").exists)
         harness.executor.start(replace(job, files=(AttemptFile(path, b"second"),)))
         (harness.workspace / "go").touch()
         assert harness.wait_for_end(job.attempt) == 0
@@ -321,7 +322,7 @@ class ExecutorContract:
     def test_memory_is_measured_for_running_attempts(self, harness: ExecutorHarness) -> None:
         assert harness.executor.measure_memory() == {}
         attempt = harness.start(IGNORES_SIGNALS)
-        assert list(harness.executor.measure_memory()) == [attempt]
+        assert harness.wait_until(lambda: list(harness.executor.measure_memory()) == [attempt])
         assert harness.executor.measure_memory()[attempt] > 100_000
         harness.executor.terminate(attempt, at_once=True)
         assert harness.wait_for_end(attempt) == 128 + SIGKILL
@@ -429,7 +430,7 @@ class ExecutorContract:
         job = harness.make_worktree_job("true", base)
         harness.executor.start(job)
         harness.executor.terminate(job.attempt, at_once=False)
-        assert harness.callbacks.ends == {job.attempt: "it was never launched"}
+        assert harness.wait_for_end(job.attempt) == "it was never launched"
         assert isinstance(harness.capture(job), CapturedChange)  # after the preparation, in the same order
         assert harness.callbacks.launches == []
 

@@ -1,0 +1,231 @@
+"""Ray, as far as plait uses it: the only file that imports it.
+
+Ray's functions have no useful types: decorators replace classes and methods by proxies. So what comes from them is Any here,
+and has a type of ours when it leaves.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from plait.core.errors import UserError, WorldError
+from plait.core.fast_dataclass import dataclass
+from plait.runtime.ray.wire import NodeGoneError
+
+NAMESPACE = "plait"
+SLOT_RESOURCE = "agent"
+CONCURRENT_REQUESTS = 64  # that one node's actor answers
+INSTALL_HINT = "pip install 'plait[ray]'"
+_INTERNAL_RESOURCES = ("CPU", "GPU", "memory", "object_store_memory", "node:", "accelerator_type:")
+
+_lock = threading.Lock()
+_users = 0
+
+
+def import_ray() -> Any:  # Ray's own functions
+    """Raises UserError if the extra is not installed."""
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    try:
+        import nacl.public  # noqa: F401
+        import ray
+        import ray.exceptions
+        import ray.util.scheduling_strategies
+    except ImportError as error:
+        raise UserError("Ray is not installed, and the executor ray needs it", hint=INSTALL_HINT) from error
+    return ray
+
+
+def require_extra() -> None:
+    """Raises UserError if the extra is not installed. Ray itself is not imported: that takes a second."""
+    from importlib.util import find_spec
+
+    if find_spec("ray") is None or find_spec("nacl") is None:
+        raise UserError("Ray is not installed, and the executor ray needs it", hint=INSTALL_HINT)
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterNode:
+    """`slots`: the attempts that the node says it takes; without that resource in the cluster, one for each CPU."""
+
+    id: str
+    name: str
+    address: str
+    slots: int
+    labels: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A request that was sent. `ref` is Ray's."""
+
+    ref: Any
+
+
+class Cluster:
+    """A connection to a cluster, shared by all that this process opens. Everything here can block, and is for threads."""
+
+    def __init__(self, address: str) -> None:
+        """Raises WorldError if the cluster can't be reached, and UserError without the extra."""
+        self._ray = import_ray()
+        self._address = address
+        self._is_closed = False
+        self._idle = threading.Condition()
+        self._in_flight = 0
+        self._connect()
+
+    def _connect(self) -> None:
+        global _users  # noqa: PLW0603 - Ray has one connection for each process
+        ray = self._ray
+        with _lock:
+            if not ray.is_initialized():
+                try:
+                    ray.init(
+                        address=self._address,
+                        namespace=NAMESPACE,
+                        log_to_driver=False,
+                        configure_logging=False,
+                    )
+                except Exception as error:
+                    raise _explain_connection(self._address, error) from error
+            _users += 1
+
+    def close(self) -> None:
+        """Waits for calls of other threads: Ray crashes if it is shut down under them."""
+        global _users  # noqa: PLW0603
+        with self._idle:
+            if self._is_closed:
+                return
+            self._is_closed = True
+            self._idle.wait_for(lambda: not self._in_flight)
+        with _lock:
+            _users -= 1
+            if not _users:
+                with suppress(Exception):
+                    self._ray.shutdown()
+
+    def list_nodes(self) -> Sequence[ClusterNode]:
+        """Those that are alive. Raises WorldError."""
+        with self._explaining("the cluster"):
+            rows = [row for row in self._ray.nodes() if row["Alive"]]
+        has_slots = any(SLOT_RESOURCE in row["Resources"] for row in rows)
+        return [_make_node(row, has_slots=has_slots) for row in rows]
+
+    def open_gateway(self, node: ClusterNode, folder: str) -> Any:
+        """The node's actor, which is made if there is none. Returns at once, whether or not it can be made."""
+        from plait.runtime.ray.gateway import Gateway
+
+        ray = self._ray
+        strategy = ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(node.id, soft=False)
+        options = {
+            "name": f"node-{node.id}",
+            "namespace": NAMESPACE,
+            "lifetime": "detached",
+            "get_if_exists": True,
+            "num_cpus": 0,
+            "max_restarts": -1,
+            "max_task_retries": 0,
+            "max_concurrency": CONCURRENT_REQUESTS,
+            "scheduling_strategy": strategy,
+        }
+        with self._explaining(node.name):
+            actor = ray.remote(Gateway).options(**options)
+            return actor.remote(node.id, folder, end_actor)
+
+    def send(self, gateway: Any, method: str, *args: bytes) -> Call:
+        """Raises NodeGoneError or WorldError."""
+        with self._explaining("the node"):
+            return Call(getattr(gateway, method).remote(*args))
+
+    def wait(self, calls: Sequence[Call], seconds: float) -> list[Call]:
+        """Those that are answered, or have failed."""
+        if not calls:
+            return []
+        by_ref = {call.ref: call for call in calls}
+        with self._explaining("the cluster"):
+            ready, _ = self._ray.wait([*by_ref], num_returns=1, timeout=seconds)
+            if ready:
+                ready, _ = self._ray.wait([*by_ref], num_returns=len(by_ref), timeout=0)
+        return [by_ref[ref] for ref in ready]
+
+    def get(self, call: Call, seconds: float = 0.0) -> bytes:
+        """The answer. Raises NodeGoneError, also if there is none after this time."""
+        with self._explaining("the node"):
+            return bytes(self._ray.get(call.ref, timeout=seconds))
+
+    @contextmanager
+    def _explaining(self, what: str) -> Iterator[None]:
+        errors = self._ray.exceptions
+        with self._idle:
+            if self._is_closed:
+                raise NodeGoneError("the connection to the cluster is closed")
+            self._in_flight += 1
+        try:
+            yield
+        except errors.ObjectStoreFullError as error:
+            raise WorldError(
+                "the cluster's object store is full",
+                hint="Wait for running work to end, or start the nodes with more (ray start --object-store-memory).",
+            ) from error
+        except errors.OutOfDiskError as error:
+            raise WorldError("the disk that the cluster's object store spills to is full") from error
+        except errors.GetTimeoutError as error:
+            raise NodeGoneError(f"{what} does not answer") from error
+        except errors.RayActorError as error:
+            raise NodeGoneError(_explain_actor(what, error)) from error
+        except errors.RayError as error:
+            raise NodeGoneError(f"{what} can't be reached: {_first_line(error)}") from error
+        except (ConnectionError, RuntimeError, OSError) as error:
+            raise WorldError(
+                f"the Ray cluster at {self._address} can't be reached: {_first_line(error)}",
+                hint="Check that its head runs: ray status",
+            ) from error
+        finally:
+            with self._idle:
+                self._in_flight -= 1
+                self._idle.notify_all()
+
+
+def end_actor() -> None:
+    """In the actor: end it, so that it is not started again."""
+    ray = import_ray()
+    with suppress(Exception):
+        ray.kill(ray.get_runtime_context().current_actor, no_restart=True)
+
+
+def _make_node(row: Mapping[str, Any], *, has_slots: bool) -> ClusterNode:  # Any: a row of ray.nodes()
+    resources: Mapping[str, float] = row["Resources"]
+    slots = resources.get(SLOT_RESOURCE, 0) if has_slots else resources.get("CPU", 0)
+    labels = sorted(name for name in resources if name != SLOT_RESOURCE and not name.startswith(_INTERNAL_RESOURCES))
+    name = str(row.get("NodeName") or row["NodeManagerHostname"])
+    if name == row["NodeManagerAddress"]:  # it was given none, and several nodes may be on one machine
+        name = f"{name}-{row['NodeID'][:4]}"
+    return ClusterNode(str(row["NodeID"]), name, str(row["NodeManagerAddress"]), int(slots), tuple(labels))
+
+
+def _explain_connection(address: str, error: Exception) -> WorldError:
+    where = os.environ.get("RAY_ADDRESS", "auto") if address == "auto" else address
+    if "version" in f"{error}".lower() and "mismatch" in f"{error}".lower():
+        return WorldError(
+            f"the Ray cluster at {where} has another version: {_first_line(error)}",
+            hint="Install the same versions of Ray and Python as on the cluster's nodes.",
+        )
+    return WorldError(
+        f"can't reach the Ray cluster at {where}: {_first_line(error)}",
+        hint="Check that it runs (ray status), the setting ray.address or RAY_ADDRESS, and that this machine has its token.",
+    )
+
+
+def _explain_actor(what: str, error: Exception) -> str:
+    text = f"{error}"
+    if "ModuleNotFoundError" in text or "No module named" in text:
+        return f"{what} has no plait of this version: install plait[ray] there, in the Python that Ray runs with"
+    return f"{what} is gone: {_first_line(error)}"
+
+
+def _first_line(error: Exception) -> str:
+    lines = [line.strip() for line in f"{error}".splitlines() if line.strip()]
+    return lines[0][:300] if lines else type(error).__name__

@@ -1,0 +1,108 @@
+"""The actor of a node: it brings requests to the node's daemon, which it starts when needed.
+
+There is one for each node, detached and named, so that all engines use the same. It can't read what it carries. When the
+daemon has ended since nothing is left to do, the actor ends, too.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import socket
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from plait import __version__
+from plait.core.errors import PlaitError
+from plait.git.command import Git
+from plait.runtime.ray import node_daemon, wire
+from plait.system.atomic_files import make_private_folder, replace_file
+
+FOLDER_VARIABLE = "PLAIT_NODE_FOLDER"  # overrides where a node keeps its files
+WATCH_SECONDS = 0.5
+_NODE_FILE = "node"
+_MAX_FOLDERS = 64  # of nodes on one machine
+
+
+class Gateway:
+    """`end` ends the actor for good."""
+
+    def __init__(self, node: str, folder: str, end: Callable[[], None]) -> None:
+        self._node = node
+        self._root = Path(os.environ.get(FOLDER_VARIABLE) or Path.home() / folder)
+        self._folder: Path | None = None
+        self._end = end
+        self._lock = threading.Lock()
+        threading.Thread(target=self._watch, daemon=True).start()
+
+    def describe(self) -> bytes:
+        """NodeFacts, encoded."""
+        problem, key = _find_problem(), b""
+        if not problem:
+            try:
+                key = self._ensure_daemon()
+            except (PlaitError, OSError) as error:
+                problem = f"{error}"
+        facts = wire.NodeFacts(__version__, platform.python_version(), key, socket.gethostname(), problem)
+        return wire.encode(facts)
+
+    def ask(self, data: bytes) -> bytes:
+        """The daemon's answer, or empty if it has another key now."""
+        try:
+            answer = node_daemon.ask(self._claim_folder(), data)
+        except (OSError, EOFError):
+            return b""
+        return answer[1:] if answer[:1] == node_daemon.ANSWER_PREFIX else b""
+
+    def _ensure_daemon(self) -> bytes:
+        with self._lock:
+            return node_daemon.ensure_running(self._claim_folder())
+
+    def _claim_folder(self) -> Path:
+        """This node's own: several nodes may be on one machine, or share a home folder."""
+        if self._folder is None:
+            host = socket.gethostname()
+            names = [host, *(f"{host}-{number}" for number in range(2, _MAX_FOLDERS))]
+            folders = [self._root / name for name in names]
+            own = [folder for folder in folders if _read_node(folder) == self._node]
+            free = (folder for folder in folders if not node_daemon.is_running(folder))
+            folder = own[0] if own else next(free)
+            make_private_folder(folder)
+            replace_file(folder / _NODE_FILE, self._node.encode())
+            self._folder = folder
+        return self._folder
+
+    def _watch(self) -> None:
+        """Start a daemon that was killed again; end with one that has ended by itself."""
+        while True:
+            time.sleep(WATCH_SECONDS)
+            folder = self._folder
+            if folder is None or node_daemon.is_running(folder):
+                continue
+            if (folder / node_daemon.ENDED_FILE).exists():
+                self._end()
+                return
+            if (folder / node_daemon.SOCKET).exists():
+                with self._lock:
+                    node_daemon.ensure_running(folder)
+
+
+def _read_node(folder: Path) -> str:
+    try:
+        return (folder / _NODE_FILE).read_text()
+    except OSError:
+        return ""
+
+
+def _find_problem() -> str:
+    """Why no attempt can run here."""
+    if shutil.which("git") is None:
+        return "there is no git: install git 2.38 or newer there"
+    try:
+        Git(Path("/")).run("version")
+    except PlaitError as error:
+        return f"git does not work: {error.message}"
+    return ""

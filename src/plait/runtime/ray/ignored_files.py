@@ -1,0 +1,76 @@
+"""The ignored files of a checkout that workspaces on other machines are set up with: sent as an archive.
+
+On the node they are put into a folder that stands for the checkout, where everything is ignored: the setup of a workspace
+then copies and links them as it does on the engine's machine.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import tarfile
+from pathlib import Path
+
+from plait.core.errors import WorldError
+from plait.git.command import Git
+from plait.git.interfaces import WorkspaceSetup
+from plait.runtime.setup.safe_copy import find_checkout_top, find_include_file, select_files
+from plait.system.atomic_files import make_private_folder
+
+MAX_BYTES = 1 << 30
+
+
+def pack_ignored_files(checkout: Path, setup: WorkspaceSetup) -> bytes | None:
+    """None: nothing is declared, or nothing is there. Raises WorldError or OSError."""
+    top = find_checkout_top(checkout)
+    if top is None:
+        return None
+    include = find_include_file(top)
+    if not (setup.copy or setup.link or include):
+        return None
+    paths = select_files(top, setup.copy, include) + select_files(top, setup.link)
+    if not paths:
+        return None
+    if include is not None:
+        paths.append(include.name)
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz", compresslevel=1) as archive:
+        for path in sorted({*paths}):
+            _add(archive, top, path)
+            if buffer.tell() > MAX_BYTES:
+                raise WorldError(
+                    f"the ignored files that workspaces get take more than {MAX_BYTES >> 20} MB",
+                    hint="Name fewer files in workspace.copy and workspace.link, or make them with workspace.setup.",
+                )
+    return buffer.getvalue()
+
+
+def _add(archive: tarfile.TarFile, top: Path, path: str) -> None:
+    """A file, a link within the checkout, or a folder with such. Anything else is left out."""
+
+    def keep(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
+        member.uid = member.gid = 0
+        member.uname = member.gname = ""
+        if member.issym():
+            target = os.path.normpath(os.path.join(os.path.dirname(member.name), member.linkname))  # noqa: PTH118, PTH120
+            return None if target.startswith(("/", "../")) or target == ".." else member
+        return member if member.isfile() or member.isdir() else None
+
+    archive.add(top / path, arcname=path.rstrip("/"), filter=keep)
+
+
+def unpack_ignored_files(checkout: Path, data: bytes | None) -> None:
+    """Make the folder that stands for the checkout, once for each batch. No member can be put, or lead, outside of it."""
+    if (checkout / ".git").exists() and data is None:
+        return
+    try:
+        make_private_folder(checkout)
+        if not (checkout / ".git" / "HEAD").exists():
+            Git(checkout).run("init", "--quiet", "--template=")
+            (checkout / ".git" / "info").mkdir(exist_ok=True)
+            (checkout / ".git" / "info" / "exclude").write_text("*\n")
+        if data is not None:
+            with tarfile.open(fileobj=io.BytesIO(data), mode="r:gz") as archive:
+                archive.extractall(checkout, filter="data")
+    except (OSError, tarfile.TarError) as error:
+        raise WorldError(f"the ignored files can't be unpacked in {checkout}: {error}") from error

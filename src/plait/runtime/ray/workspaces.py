@@ -1,0 +1,176 @@
+"""Workspaces on the nodes of a cluster. What becomes a result is brought home, checked, and put into the repository."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+from plait.core.errors import describe_error
+from plait.core.task import Attempt
+from plait.git.bundles import BundleError, MissingCommitsError, create_bundle, open_git
+from plait.git.command import CommandControl, Git
+from plait.git.interfaces import CapturedChange
+from plait.git.refs import BASES, task_branch
+from plait.git.result_bundles import ExpectedResult, take_over_result
+from plait.git.worktrees.agent_worktree import WorktreeError
+from plait.git.worktrees.worktree import WorkspaceLayout
+from plait.runtime.executor import CaptureSpec, OnError, OnWait
+from plait.runtime.ray import wire
+from plait.runtime.ray.connections import Connections, NodeLink
+from plait.runtime.ray.placements import Placements
+from plait.runtime.ray.wire import NODE_ROOT, CaptureReply, NodeGoneError, ReleaseReply, RepositoryFormat
+from plait.runtime.worker_pool import WorkerPool
+from plait.system import log
+from plait.system.state_paths import StateFolder
+
+NODE_STATE = StateFolder(Path(NODE_ROOT) / "state")
+NODE_WORKTREES = WorkspaceLayout(Path(NODE_ROOT) / "worktrees")
+CAPTURE_SECONDS = 600.0
+RELEASE_SECONDS = 60.0
+
+T = TypeVar("T")
+
+
+def read_repository_format(git_dir: Path) -> RepositoryFormat:
+    git = open_git(git_dir)
+    shallow = git_dir / "shallow"
+    commits = tuple(shallow.read_text().split()) if shallow.exists() else ()
+    return RepositoryFormat(git.text("rev-parse", "--show-object-format"), commits)
+
+
+class RayWorkspaces:
+    """An AttemptWorkspaces."""
+
+    disk_full_reason: str | None = None  # a node with a full disk gets no attempts
+
+    def __init__(self, git_dir: Path, placements: Placements, connections: Connections, workers: WorkerPool) -> None:
+        self._git_dir = git_dir
+        self._placements = placements
+        self._connections = connections
+        self._workers = workers
+        self._captures: dict[Attempt, CommandControl] = {}
+
+    def path(self, attempt: Attempt) -> str:
+        return str(NODE_WORKTREES.workspace(attempt.batch, attempt.task))
+
+    def find_setup_failure(self, attempt: Attempt) -> str | None:
+        placement = self._placements.read(attempt)
+        return placement.setup_failure if placement is not None else None
+
+    def is_missing(self, attempt: Attempt) -> bool:
+        placement = self._placements.read(attempt)
+        return placement is not None and placement.is_missing
+
+    def capture(
+        self, spec: CaptureSpec, on_done: Callable[[CapturedChange], None], on_error: OnError, on_wait: OnWait
+    ) -> None:
+        def end(callback: Callable[[T], None], result: T) -> None:
+            self._captures.pop(spec.attempt, None)
+            callback(result)
+
+        self._captures[spec.attempt] = self._workers.submit(
+            ("node", spec.attempt.batch, spec.attempt.task),
+            lambda: self._capture(spec),
+            partial(end, on_done),
+            partial(end, on_error),
+            on_wait,
+        )
+
+    def _capture(self, spec: CaptureSpec) -> CapturedChange:
+        link = self._find_link(spec.attempt)
+        if link is None or link.is_lost:
+            raise WorktreeError(f"the node of {spec.attempt} was lost with what it left")
+        reply = self._connections.request(link, wire.Capture(spec), CaptureReply, CAPTURE_SECONDS)
+        change = reply.change
+        expected = ExpectedResult(spec.attempt, change.tip, spec.base, spec.max_file_bytes)
+        try:
+            taken = take_over_result(self._git_dir, reply.commits, expected)
+        except BundleError as error:  # it is still on the node
+            error.message = f"the result of {spec.attempt} from node {link.name} is damaged: {error.message}"
+            raise
+        return replace(change, tip=taken.tip)
+
+    def cancel_capture(self, attempt: Attempt) -> None:
+        if attempt in self._captures:
+            self._captures[attempt].cancel()
+
+    def reset(self, attempt: Attempt, commit: str, on_done: Callable[[], None], on_error: OnError) -> None:
+        self._workers.submit(
+            ("node", attempt.batch, attempt.task),
+            lambda: self._reset(attempt, commit),
+            lambda _: on_done(),
+            on_error,
+        )
+
+    def _reset(self, attempt: Attempt, commit: str) -> None:
+        link = self._find_link(attempt)
+        if link is None or link.is_lost:
+            return  # with its workspace
+        name = read_repository_format(self._git_dir)
+        refs = {f"{BASES}/{commit}": commit}
+        for held in (tuple(link.sent), ()):
+            commits = create_bundle(self._git_dir, refs, held)
+            try:
+                self._connections.request(link, wire.Reset(attempt, commit, name, commits), type(None), RELEASE_SECONDS)
+            except MissingCommitsError:
+                continue
+            link.sent.add(commit)
+            return
+
+    def preview_commit(self, batch: str, task: str, base: str) -> str | None:
+        """What the task's last attempt left. What a running one has done is known to its node only."""
+        git = Git(self._git_dir)
+        tip = git.resolve_commit(f"refs/heads/{task_branch(batch, task)}")
+        return tip if tip is not None and tip != base and git.is_ancestor(base, tip) else None
+
+    def release(self, batch: str, task: str) -> None:
+        for node in {each.node for each in self._placements.list_task(batch, task) if each.node}:
+            self.release_on(self._connections.find(node), batch, task)
+
+    def release_batch(self, batch: str, ended_tasks: Sequence[str], *, has_ended: bool) -> None:
+        placements = [each for each in self._placements.list_batch(batch) if each.node]
+        tasks = {*ended_tasks}
+        for node, task in sorted({(each.node, each.attempt.task) for each in placements}):
+            if task in tasks:
+                self.release_on(self._connections.find(node), batch, task)
+        if has_ended:
+            for node in sorted({each.node for each in placements}):
+                self.release_on(self._connections.find(node), batch, "")
+
+    def release_on(self, link: NodeLink, batch: str, task: str) -> None:
+        """Save what the node has of the task's work here, and give its workspace back."""
+
+        def log_error(error: Exception) -> None:
+            what = f"{batch} {task}" if task else f"batch {batch}"
+            log.write_line(
+                f"warning: could not release the workspace of {what} on node {link.name}: {describe_error(error)}"
+                " (the node does when the lease has run out)"
+            )
+
+        self._workers.submit(("node", batch, task), lambda: self._release(link, batch, task), lambda _: None, log_error)
+
+    def _release(self, link: NodeLink, batch: str, task: str) -> None:
+        placements = [each for each in self._placements.list_task(batch, task) if each.node == link.id]
+        if not link.is_lost:
+            try:
+                reply = self._connections.request(link, wire.Release(batch, task), ReleaseReply, RELEASE_SECONDS)
+            except NodeGoneError:
+                if not link.is_lost:
+                    raise
+            else:
+                base = next((each.base for each in placements if each.base), "")
+                if reply.commits and reply.attempt is not None and base:
+                    take_over_result(self._git_dir, reply.commits, ExpectedResult(reply.attempt, "", base))
+        for placement in placements:
+            if not placement.is_running:
+                self._placements.write(replace(placement, node=""))
+
+    def check_disk_usage(self, now: float) -> None:
+        """Nodes look at their own disks."""
+
+    def _find_link(self, attempt: Attempt) -> NodeLink | None:
+        placement = self._placements.read(attempt)
+        return self._connections.find(placement.node) if placement is not None and placement.node else None
