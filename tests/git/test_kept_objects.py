@@ -10,7 +10,7 @@ from plait.core.decisions import Change
 from plait.core.reports import MergeDone
 from plait.git.command import Git, GitError
 from plait.git.interfaces import ChangeGoneError
-from plait.git.kept_objects import PACKS_PER_LEVEL, combine_packs, keep_objects
+from plait.git.kept_objects import PACKS_PER_LEVEL, keep_objects
 from plait.git.refs import attempt_ref
 from tests.support.batch_branch import MergedBranch
 from tests.support.git_repository import GitRepository
@@ -192,13 +192,3 @@ def test_packs_of_a_multi_pack_index_stay(worktree: TaskWorktree) -> None:
             git.run("multi-pack-index", "write")
     git.run("multi-pack-index", "verify")
     assert is_whole(worktree.common)
-    assert len(list((worktree.common / "objects" / "pack").glob("*.pack"))) < 2 * PACKS_PER_LEVEL
-
-
-@pytest.mark.parametrize("data", [b"", b"MIDX", b"MIDX\1\1\1\0\0\0\0\1", b"MIDX\1\1\x01" + b"\xff" * 40])
-def test_a_damaged_multi_pack_index_does_not_keep_results_from_being_committed(
-    worktree: TaskWorktree, data: bytes
-) -> None:
-    (worktree.common / "objects" / "pack" / "multi-pack-index").write_bytes(data)
-    with pytest.raises(OSError, match="unknown format"):
-        combine_packs(Git(worktree.main, environment=worktree.env), worktree.common)

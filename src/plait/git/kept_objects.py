@@ -4,21 +4,18 @@ A prune marks what refs hold, and then deletes every other loose object: also on
 may hold it by then. It deletes no pack that appeared after it began, and none with a .keep file. So, as `git fetch` does,
 new objects are put into the repository as a pack with a .keep file, which is removed when the ref is moved.
 
-Many small packs make git slow. So packs that plait added are combined, ten into one, and ten of those into one. Packs that
-a multi-pack-index names are left to git: the index would be damaged without them.
+Many small packs make git slow. So packs that plait added are combined, ten into one, and ten of those into one. Where there is
+a multi-pack-index, which would be damaged without a pack that it names, that is left to `git maintenance`, which writes one.
 """
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
-import struct
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from itertools import pairwise
 from pathlib import Path
 from typing import TypeVar
 from uuid import uuid4
@@ -40,10 +37,6 @@ _GONE = re.compile(
 )
 _DISK_ERROR = re.compile(r"No space left|Disk quota|Permission denied|Read-only file system|insufficient permission")
 _ALLOW_PROMISED = "--missing=allow-promisor"  # what a partial clone has not fetched is not missing
-_INDEX_MAGIC = b"\377tOc"
-_INDEX_HEADER_BYTES = 8 + 256 * 4
-_MULTI_INDEX_MAGIC = b"MIDX"
-_MULTI_INDEX_HEADER_BYTES, _CHUNK_ROW_BYTES = 12, 12
 
 T = TypeVar("T")
 
@@ -75,20 +68,27 @@ def find_missing_objects(git: Git, tips: Sequence[str], held: Sequence[str]) -> 
 
 
 @contextmanager
-def keep_objects(
-    git: Git, common: Path, tips: Sequence[str], held: Sequence[str], sources: Sequence[Path] = ()
+def keep_objects(  # noqa: PLR0913 - where, what and how
+    git: Git,
+    common: Path,
+    tips: Sequence[str],
+    held: Sequence[str],
+    sources: Sequence[Path] = (),
+    *,
+    quick: bool = False,
 ) -> Iterator[None]:
     """Inside, move a ref to the tips: nothing that they have, and `held` commits have not, can be pruned any more.
 
-    `sources` are further folders of objects, which are copied from there. Raises GitError if an object is missing. The cost
-    grows with the change, not with the repository.
+    `sources` are further folders of objects, which are copied from there. `quick` is for what can be made again if the power
+    fails: the disk isn't waited for, as git doesn't for loose objects, and packs are combined another time. Raises GitError
+    if an object is missing. The cost grows with the change, not with the repository.
     """
     packs, objects = common / "plait" / "packs", common / "objects"
     make_private_folder(packs)
     revisions = "".join([*(f"{tip}\n" for tip in tips), *(f"^{commit}\n" for commit in held)])
     # Deltas are left to the next gc.
     options = ("--revs", "--sparse", "--window=0", _ALLOW_PROMISED)
-    pack = _make_pack(git, packs, (objects, *sources), options, revisions)
+    pack = _make_pack(git, packs, (objects, *sources), options, revisions, quick=quick)
     if pack is None:  # everything is held already
         yield
         return
@@ -99,8 +99,9 @@ def keep_objects(
             yield
     finally:
         shutil.rmtree(pack.parent, ignore_errors=True)
-    with suppress(OSError, GitError):  # only for speed; tried again the next time
-        combine_packs(git, common)
+    if not quick:
+        with suppress(OSError, GitError):  # only for speed; tried again the next time
+            combine_packs(git, common)
 
 
 @contextmanager
@@ -131,11 +132,15 @@ def object_variables(scratch: Path, *sources: Path) -> dict[str, str]:
     return {"GIT_OBJECT_DIRECTORY": str(scratch), "GIT_ALTERNATE_OBJECT_DIRECTORIES": ":".join(quoted)}
 
 
-def _make_pack(git: Git, packs: Path, sources: Sequence[Path], options: Sequence[str], stdin: str) -> Path | None:
+def _make_pack(  # noqa: PLR0913 - what pack-objects takes
+    git: Git, packs: Path, sources: Sequence[Path], options: Sequence[str], stdin: str, *, quick: bool = False
+) -> Path | None:
     """A new pack in a folder of its own (no prune deletes its temporary files there), or None if it would be empty."""
     scratch = Path(tempfile.mkdtemp(prefix=_SCRATCH_PREFIX, dir=packs))
     variables = object_variables(scratch, *sources)
-    settings = ("pack.threads=1", "pack.compression=1", "pack.packSizeLimit=0", "pack.writeBitmaps=false")
+    settings = ["pack.threads=1", "pack.compression=1", "pack.packSizeLimit=0", "pack.writeBitmaps=false"]
+    if quick:
+        settings.append("core.fsync=none")
     args = ("pack-objects", "--quiet", "--non-empty", *options, str(scratch / "pack"))
     try:
         name = git.with_options(variables=variables, settings=settings).text(*args, stdin=stdin.encode())
@@ -168,10 +173,10 @@ def combine_packs(git: Git, common: Path) -> None:
     with try_lock(packs / "lock") as locked:
         if not locked:
             return
-        level, indexed = 0, _read_indexed_packs(folder)
-        while (
-            len(names := [name for name in _list_packs(packs, folder, level) if name not in indexed]) >= PACKS_PER_LEVEL
-        ):
+        if (folder / "multi-pack-index").exists() or (folder / "multi-pack-index.d").exists():
+            return
+        level = 0
+        while len(names := _list_packs(packs, folder, level)) >= PACKS_PER_LEVEL:
             _combine(git, common, level, names)
             level += 1
 
@@ -198,30 +203,11 @@ def _list_packs(packs: Path, folder: Path, level: int) -> list[str]:
     return names
 
 
-def _read_indexed_packs(folder: Path) -> set[str]:
-    """The packs that the multi-pack-index names (`git maintenance` writes one); raises OSError if it can't be read."""
-    if (folder / "multi-pack-index.d").exists():
-        raise OSError(f"{folder} has an index of several files, which plait does not read")
-    try:
-        file = (folder / "multi-pack-index").open("rb")
-    except FileNotFoundError:
-        return set()
-    with file:  # only the chunk with the names: the file has a row for every object
-        header = file.read(_MULTI_INDEX_HEADER_BYTES).ljust(_MULTI_INDEX_HEADER_BYTES)
-        rows = file.read((header[6] + 1) * _CHUNK_ROW_BYTES)
-        chunks = list(struct.iter_unpack(">4sQ", rows[: len(rows) // _CHUNK_ROW_BYTES * _CHUNK_ROW_BYTES]))
-        places = [(start, end) for (name, start), (_, end) in pairwise(chunks) if name == b"PNAM"]
-        if header[:5] != _MULTI_INDEX_MAGIC + b"\1" or not places:
-            raise OSError(f"{file.name} has an unknown format")
-        ((start, end),) = places[:1]
-        file.seek(start)
-        return {Path(os.fsdecode(name)).stem for name in file.read(end - start).split(b"\0") if name}
-
-
 def _combine(git: Git, common: Path, level: int, names: Sequence[str]) -> None:
     packs, folder = common / "plait" / "packs", common / "objects" / "pack"
-    ids = dict.fromkeys(id_ for name in names for id_ in _read_ids(folder / f"{name}.idx", len(name) - len("pack-")))
-    pack = _make_pack(git, packs, (common / "objects",), (), "".join(f"{id_}\n" for id_ in ids))
+    pack = _make_pack(
+        git, packs, (common / "objects",), ("--stdin-packs",), "".join(f"{name}.pack\n" for name in names)
+    )
     if pack is not None:
         name = f"pack-{uuid4().hex}{uuid4().hex}"[: len(names[0])]
         (packs / f"{level + 1}-{name}").touch()
@@ -231,13 +217,3 @@ def _combine(git: Git, common: Path, level: int, names: Sequence[str]) -> None:
         for suffix in (".idx", ".rev", ".pack"):  # the index first: without it, git ignores the pack
             (folder / f"{name}{suffix}").unlink(missing_ok=True)
         (packs / f"{level}-{name}").unlink(missing_ok=True)
-
-
-def _read_ids(index: Path, hex_length: int) -> Iterator[str]:
-    """The ids of the objects in a pack, from its index: https://git-scm.com/docs/gitformat-pack (version 2)."""
-    data, size = index.read_bytes(), hex_length // 2
-    if data[:4] != _INDEX_MAGIC:
-        raise OSError(f"{index} has an unknown format")
-    (count,) = struct.unpack_from(">I", data, _INDEX_HEADER_BYTES - 4)
-    for start in range(_INDEX_HEADER_BYTES, _INDEX_HEADER_BYTES + count * size, size):
-        yield data[start : start + size].hex()

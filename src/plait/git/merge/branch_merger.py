@@ -132,7 +132,7 @@ class GitBranchMerger:
             return MergeConflicted(decision.batch, decision.task, decision.n, result.files)
         try:
             # With the objects of the change, which are checked thereby.
-            with keep_objects(self._git, self._git_dir, [result], [decision.onto, decision.base]):
+            with keep_objects(self._git, self._git_dir, [result], [decision.onto, decision.base], quick=True):
                 batch_branch.move(result, f"merge {decision.task}", current)
         except GitError:
             moved = read_commits(self._git, [batch_branch.ref]).get(batch_branch.ref)
@@ -222,7 +222,8 @@ class GitBranchMerger:
         branch.ensure_not_checked_out()
         if current is not None:
             branch.save(current.id, n)
-        with keep_objects(self._git, self._git_dir, [head], [*held, *([current.id] if current else [])]):
+        held = [*held, *([current.id] if current else [])]
+        with keep_objects(self._git, self._git_dir, [head], held, quick=True):
             branch.move(head, "rebuilt", current)
 
 
