@@ -112,6 +112,8 @@ class LocalExecutor:
             if in_place and spec.sandbox is not None:
                 spec = replace(spec, argv=(*self.workspaces.build_sandbox(spec), *spec.argv))
             _write_files(spec, live.folder)
+            if spec.stdin is not None and (copy := _find_copy(spec.stdin, live.folder)) is not None:
+                spec = replace(spec, stdin=copy)  # a process can reopen its input for writing, whatever is mounted
             result = self._watch(
                 live, supervisor.supervisor_of_child(launch_supervisor(spec, live.folder, live.root.tag))
             )
@@ -306,8 +308,15 @@ def _write_files(spec: AttemptSpec, folder: AttemptFolder) -> None:
     for file in spec.files:
         path = Path(file.path)
         _write_if_changed(path, file.data)
-        if folder.sandbox_files.exists() and path.parent == folder.path:
-            _write_if_changed(folder.sandbox_files / path.name, file.data)
+        if (copy := _find_copy(file.path, folder)) is not None:
+            _write_if_changed(Path(copy), file.data)
+
+
+def _find_copy(path: str, folder: AttemptFolder) -> str | None:
+    """Where a sandboxed attempt finds a file of its folder; None: there, or it isn't in its folder."""
+    if folder.sandbox_files.exists() and Path(path).parent == folder.path:
+        return str(folder.sandbox_files / Path(path).name)
+    return None
 
 
 def _write_if_changed(path: Path, data: bytes) -> None:

@@ -134,11 +134,19 @@ def test_a_host_that_is_not_listed_is_blocked_and_reported_once(request_: bytes,
     run(check)
 
 
-def test_a_listed_name_that_resolves_to_this_machine_is_blocked(monkeypatch: pytest.MonkeyPatch) -> None:
+def find_own_address() -> str:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe, suppress(OSError):
+        probe.connect(("192.0.2.1", 9))
+        return str(probe.getsockname()[0])
+    return "127.0.0.1"  # it has no other
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1", find_own_address()])
+def test_a_listed_name_that_resolves_to_this_machine_is_blocked(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
     real = socket.getaddrinfo
 
     def resolve(host: str, *args: object, **options: object) -> object:
-        return real("127.0.0.1" if host == "rebound.example" else host, *args, **options)  # type: ignore[arg-type]
+        return real(address if host == "rebound.example" else host, *args, **options)  # type: ignore[arg-type]
 
     monkeypatch.setattr(socket, "getaddrinfo", resolve)
 

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import os
 import shutil
+import socket
+import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from signal import SIGKILL
+from tempfile import TemporaryDirectory
 
 import pytest
 
 from plait.core.settings import SandboxMode
 from plait.runtime import cgroup
-from plait.runtime.executor import AttemptSpec, ExitedProcess, RunningProcess
+from plait.runtime.executor import AttemptFile, AttemptSpec, ExitedProcess, RunningProcess
 from plait.runtime.sandbox.spec import SandboxLimits, SandboxSpec
 from plait.testing.contracts.executor import ENDS_ON_INT, ExecutorContract, ExecutorHarness, RecordedCallbacks, is_alive
 from tests.support.local_executor import local_executor_setup
@@ -58,9 +61,9 @@ class TestSandboxedExecutor(ExecutorContract):
         assert list_processes_in(harness.workspace) == []
 
 
-def read_output(harness: ExecutorHarness, lines: str, **env: str) -> str:
+def read_output(harness: ExecutorHarness, lines: str, task: str = "one", **env: str) -> str:
     """What a confined script prints."""
-    job = harness.make_job(lines, env=env)
+    job = harness.make_job(lines, task, env)
     harness.executor.start(job)
     harness.wait_for_end(job.attempt)
     return harness.executor.open_transcript(job.attempt).tail(1 << 16).decode()
@@ -181,3 +184,43 @@ def test_results_of_an_attempt_that_ended_without_an_engine_are_kept(harness: Ex
     assert again.adopt(attempt) == ExitedProcess(0)
     assert (folder / "result.json").read_text() == "{}\n"
     assert harness.wait_until(lambda: not (folder / "sandbox").exists())
+
+
+def test_what_is_written_to_its_input_stays_in_the_sandbox(harness: ExecutorHarness) -> None:
+    job = harness.make_job("cat; cat <&0 >/dev/null; echo changed >/proc/self/fd/0 && echo written")
+    prompt = AttemptFile(f"{harness.executor.attempt_folder(job.attempt)}/prompt.md", b"do it\n")
+    harness.executor.start(replace(job, files=(prompt,), stdin=prompt.path))
+    assert harness.wait_for_end(job.attempt) == 0
+    assert harness.executor.open_transcript(job.attempt).tail(100) == b"do it\nwritten\n"
+    assert Path(prompt.path).read_bytes() == prompt.data
+
+
+def test_a_socket_of_a_service_anywhere_on_the_disk_is_out_of_reach(harness: SandboxedHarness) -> None:
+    """A network of its own doesn't hide sockets that have a path."""
+    connect = "import socket, sys; socket.socket(socket.AF_UNIX).connect(sys.argv[1])"
+    with TemporaryDirectory(dir=Path(__file__).parent) as folder, socket.socket(socket.AF_UNIX) as service:
+        path = f"{folder}/s"
+        service.bind(path)
+        service.listen()
+        script = f"{sys.executable} -I -c '{connect}' {path} && echo reached"
+        assert subprocess.run(["sh", "-c", script], capture_output=True, check=True).stdout == b"reached\n"
+        for spec in (CONFINED, STRICT):
+            harness.spec = replace(spec, readable=(folder,))
+            output = read_output(harness, script, str(spec.mode))
+            assert "ConnectionRefusedError" in output
+            harness.spec = replace(spec, readable=(folder, path))
+            assert "reached" in read_output(harness, script, f"{spec.mode} allowed")
+
+
+def test_no_socket_leads_around_the_network_of_strict(harness: SandboxedHarness) -> None:
+    """AF_VSOCK reaches the host of a virtual machine from any network namespace, and io_uring makes any socket."""
+    harness.spec = STRICT
+    vsock = "import socket; socket.socket(40, socket.SOCK_STREAM)"
+    ring = "import ctypes; print('ring', ctypes.CDLL(None).syscall(425, 1, bytes(120)))"
+    others = "import socket; [socket.socket(each, socket.SOCK_STREAM) for each in (1, 2, 10)]; print('others work')"
+    for number in range(2):  # the second one has a proxy that was forked, unless the machine is very slow
+        script = "; ".join(f'{sys.executable} -I -c "{each}"' for each in (vsock, ring, others))
+        output = read_output(harness, script, f"{number}")
+        assert "PermissionError" in output
+        assert "ring -1\n" in output
+        assert output.endswith("others work\n")

@@ -6,6 +6,8 @@ import shutil
 import subprocess
 import sys
 from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from plait.core.errors import UserError
 from plait.core.fast_dataclass import dataclass
@@ -67,9 +69,12 @@ def probe_strict(worktree: SandboxSupport) -> SandboxSupport:
 @cache
 def _probe_network(text: str) -> SandboxSupport:
     from plait.runtime.sandbox.network import build_network_command
+    from plait.runtime.sandbox.seccomp import add_filter, redirect
 
     layout = SandboxLayout("/", (), share_network=False)
-    problem = _try_command((*build_network_command(()), *bubblewrap.build_bubblewrap_command(layout), "true"))
+    with TemporaryDirectory() as folder:
+        command, redirection = add_filter(bubblewrap.build_bubblewrap_command(layout), Path(folder))
+        problem = _try_command((*redirect(redirection, (*build_network_command(()), *command)), "true"))
     if problem:
         why = f"its network can't be filtered: {problem}"
         return SandboxSupport(SandboxMode.STRICT, works=False, text=why, hint=_NAMESPACE_HINT)

@@ -116,7 +116,8 @@ def prepare_layout(spec: AttemptSpec, sandbox: SandboxSpec, places: SandboxPlace
         mounts += _list_programs(spec.env, concealed, home)
         mounts += [mount for name in sandbox.programs for mount in _list_program(name, spec.env, concealed)]
     mounts += _list_agent_mounts(spec, sandbox, places, home)
-    mounts += _list_named(spec, sandbox, home)
+    named = [*_list_named(spec, sandbox, home)]
+    mounts += [*_list_sockets([*mounts, *named]), *named]
     mounts += [Mount(path, Access.WRITE) for path in (spec.workspace, *spec.checkouts)]
     mounts += _list_git_mounts(spec, places)
     mounts += _list_attempt_files(spec, places)
@@ -189,6 +190,19 @@ def _list_system_secrets() -> Iterator[Mount]:
             yield Mount(os.path.realpath(path), Access.HIDDEN)
         elif os.path.isfile(path) and os.access(path, os.R_OK):  # noqa: PTH113
             yield Mount(path, Access.EMPTY)
+
+
+def _list_sockets(mounts: Iterable[Mount]) -> Iterator[Mount]:
+    """Sockets of services that could be found: neither a read-only disk nor a network of its own keeps anyone from them."""
+    by_target = {mount.target: mount for mount in mounts}
+    with suppress(OSError):
+        lines = Path("/proc/net/unix").read_text("utf-8", "replace").splitlines()
+        names = {fields[7] for line in lines if len(fields := line.split(" ", 7)) > 7 and fields[7].startswith("/")}
+        for path in sorted({os.path.realpath(name) for name in names}):
+            around = next((by_target[str(each)] for each in Path(path).parents if str(each) in by_target), None)
+            is_visible = around is None or (around.access is Access.READ and around.origin == around.target)
+            if is_visible and os.access(path, os.W_OK) and stat.S_ISSOCK(os.stat(path).st_mode):  # noqa: PTH116
+                yield Mount(path, Access.EMPTY)
 
 
 def _list_programs(env: Mapping[str, str], concealed: Iterable[str], home: str) -> Iterator[Mount]:

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 import h11
 
-from plait.runtime.sandbox.hosts import HostRule, find_rule, parse_address
+from plait.runtime.sandbox.hosts import DEFAULT_PORTS, Address, HostRule, find_rule, parse_address
 
 MAX_CONNECTIONS = 256
 MAX_REPORTED_HOSTS = 100  # an agent could fill its log with them
@@ -192,7 +192,18 @@ async def _resolve(host: str, port: int) -> list[str]:
 
 def _is_allowed(rule: HostRule, text: str) -> bool:
     address = parse_address(text.partition("%")[0])
-    return address is not None and rule.allows_address(address)
+    if address is None or not rule.allows_address(address):
+        return False
+    return rule.is_local or parse_address(rule.host) == address or not _is_own_address(address)
+
+
+def _is_own_address(address: Address) -> bool:
+    """Whether this machine has it: only then does it reach the address from the same one. Nothing is sent for that."""
+    family = socket.AF_INET if address.version == 4 else socket.AF_INET6
+    with socket.socket(family, socket.SOCK_DGRAM) as probe, suppress(OSError):
+        probe.connect((str(address), DEFAULT_PORTS[0]))
+        return str(probe.getsockname()[0]) == str(address)
+    return False
 
 
 def _rewrite(request: h11.Request, authority: str, path: str) -> h11.Request:

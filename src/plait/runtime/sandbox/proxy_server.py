@@ -22,6 +22,7 @@ from threading import Lock
 
 from plait.core.fast_dataclass import dataclass
 from plait.runtime.sandbox.network import listen_inside, parse_child_pid, serve_proxy, write_line
+from plait.runtime.sandbox.seccomp import redirect
 from plait.system.process_identity import TAG_VARIABLE
 
 _READY = b"ready"
@@ -52,8 +53,13 @@ class ProxyServer:
         self._is_ready = False
         self.pid = 0
 
-    def start_proxy(self, request: ProxyRequest, bubblewrap: Sequence[str]) -> tuple[str, ...] | None:
-        """A command of bwrap with a proxy as its only way out, which can be run once; None: the process isn't ready yet."""
+    def start_proxy(
+        self, request: ProxyRequest, bubblewrap: Sequence[str], redirection: str = ""
+    ) -> tuple[str, ...] | None:
+        """A command of bwrap with a proxy as its only way out, which can be run once; None: the process isn't ready yet.
+
+        `redirection`: what its shell opens besides.
+        """
         with self._lock:
             try:
                 if self._control is None:
@@ -67,7 +73,7 @@ class ProxyServer:
         pid, info, block = answer.split()
         pipes = f"{_INFO_FD}>/proc/{pid}/fd/{info} {_BLOCK_FD}</proc/{pid}/fd/{block}"
         options = ("--info-fd", str(_INFO_FD), "--block-fd", str(_BLOCK_FD))
-        return ("/bin/sh", "-c", f'exec "$0" "$@" {pipes}', bubblewrap[0], *options, *bubblewrap[1:])
+        return redirect(f"{redirection} {pipes}", (bubblewrap[0], *options, *bubblewrap[1:]))
 
     def close(self) -> None:
         """End the process. What it forked goes on."""

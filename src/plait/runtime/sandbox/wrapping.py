@@ -20,6 +20,7 @@ from plait.runtime.sandbox.layout import SandboxLayout
 from plait.runtime.sandbox.limits import build_limit_command
 from plait.runtime.sandbox.preparation import SandboxPlaces, prepare_layout
 from plait.runtime.sandbox.proxy_server import ProxyRequest, ProxyServer
+from plait.runtime.sandbox.seccomp import add_filter, redirect
 from plait.runtime.sandbox.spec import SandboxSpec
 from plait.system.process_identity import TAG_VARIABLE
 from plait.system.state_paths import AttemptFolder
@@ -70,16 +71,17 @@ def _filter_network(
     """A command of bwrap without network, with a proxy as its only way out."""
     from plait.runtime.sandbox.network import build_network_command, pick_ports  # only where the network is filtered
 
+    command, redirection = add_filter(command, places.private)
     if runs_once:
         transcript = str(AttemptFolder(places.attempt_folder).transcript)
         request = ProxyRequest(pick_ports(hosts), hosts, transcript, str(places.private))
-        started = _proxy_server().start_proxy(request, command)
+        started = _proxy_server().start_proxy(request, command, redirection)
         if started is not None:
             return started
     # bwrap ends with the process that filters its network, and that with the supervisor.
     setpriv = shutil.which("setpriv")
     dies_with_parent = (setpriv, "--pdeathsig", "KILL") if setpriv is not None else ()
-    return (*dies_with_parent, *build_network_command(hosts), *command)
+    return redirect(redirection, (*dies_with_parent, *build_network_command(hosts), *command))
 
 
 @cache

@@ -1,0 +1,83 @@
+"""A filter for the system calls of a strict attempt that would lead around its network: https://docs.kernel.org/bpf/ and
+seccomp(2).
+
+A network namespace doesn't confine AF_VSOCK, by which a virtual machine reaches services of its host. io_uring makes sockets
+without a system call that a filter sees. Everything else is allowed.
+"""
+
+from __future__ import annotations
+
+import errno
+import platform
+import struct
+from collections.abc import Sequence
+from pathlib import Path
+from shlex import quote
+
+from plait.core.fast_dataclass import dataclass
+from plait.system.atomic_files import write_private_file
+
+_FILTER_FD = 9
+_LOAD, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06
+_NUMBER, _ARCHITECTURE, _FIRST_ARGUMENT = 0, 4, 16  # in struct seccomp_data
+_ALLOW, _REFUSE = 0x7FFF0000, 0x00050000 | errno.EPERM
+_AF_VSOCK = 40
+_IO_URING_SETUP = 425  # everywhere
+_X32_CALLS = 0x40000000
+
+Instruction = tuple[int, int, int, int]  # code, how many to skip if true and if false, value
+
+
+@dataclass(frozen=True, slots=True)
+class _Calls:
+    """Of one architecture of a machine. `socketcall` hides its arguments; `highest`: no number from there on."""
+
+    architecture: int
+    socket: int
+    socketcall: int | None = None
+    highest: int | None = None
+
+
+_MACHINES = {
+    "x86_64": (_Calls(0xC000003E, 41, highest=_X32_CALLS), _Calls(0x40000003, 359, socketcall=102)),
+    "aarch64": (_Calls(0xC00000B7, 198), _Calls(0x40000028, 281)),
+}
+
+
+def add_filter(command: Sequence[str], folder: Path) -> tuple[tuple[str, ...], str]:
+    """A command of bwrap with the filter, which is a file in the folder, and the redirection by which a shell opens it.
+
+    On a machine whose calls aren't known here, the command as it is.
+    """
+    data = build_filter(platform.machine())
+    if not data:
+        return tuple(command), ""
+    write_private_file(folder / "filter", data)
+    return (command[0], "--seccomp", str(_FILTER_FD), *command[1:]), f"{_FILTER_FD}<{quote(str(folder / 'filter'))}"
+
+
+def redirect(redirection: str, command: Sequence[str]) -> tuple[str, ...]:
+    """A shell that opens files and becomes the command."""
+    return ("/bin/sh", "-c", f'exec "$0" "$@" {redirection}', *command) if redirection else tuple(command)
+
+
+def build_filter(machine: str) -> bytes:
+    """The program; empty for an unknown machine."""
+    blocks = [_build_block(calls) for calls in _MACHINES.get(machine, ())]
+    program: list[Instruction] = [(_LOAD, 0, 0, _ARCHITECTURE)] if blocks else []
+    for architecture, block in blocks:
+        program += [(_EQUAL, 0, len(block), architecture), *block]
+    program += [(_RETURN, 0, 0, _REFUSE)] if blocks else []
+    return b"".join(struct.pack("=HBBI", *instruction) for instruction in program)
+
+
+def _build_block(calls: _Calls) -> tuple[int, list[Instruction]]:
+    block: list[Instruction] = [(_LOAD, 0, 0, _NUMBER)]
+    if calls.highest is not None:
+        block += [(_AT_LEAST, 0, 1, calls.highest), (_RETURN, 0, 0, _REFUSE)]
+    for number in (_IO_URING_SETUP, calls.socketcall):
+        if number is not None:
+            block += [(_EQUAL, 0, 1, number), (_RETURN, 0, 0, _REFUSE)]
+    block += [(_EQUAL, 1, 0, calls.socket), (_RETURN, 0, 0, _ALLOW), (_LOAD, 0, 0, _FIRST_ARGUMENT)]
+    block += [(_EQUAL, 0, 1, _AF_VSOCK), (_RETURN, 0, 0, _REFUSE), (_RETURN, 0, 0, _ALLOW)]
+    return calls.architecture, block
