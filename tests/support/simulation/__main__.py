@@ -12,6 +12,7 @@ from multiprocessing import get_context
 
 from plait.testing.simulator.observer import format_record
 from tests.support.simulation.campaign import CampaignResult, SimulationJob, format_result, replay, run_job
+from tests.support.simulation.cluster import LONG_CLUSTER, SHORT_CLUSTER, format_cluster, run_cluster
 
 PROCESSES = 2
 STORMS_PER_JOB = 8  # storms per job: enough to be worth sending, few enough to share the work evenly
@@ -34,13 +35,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _make_parser().parse_args(arguments)
     if options.seed is not None:
         return _run_one(options.kind, options.seed, options.crash, trace=options.trace)
+    if options.cluster:
+        return _run_on_cluster(long=options.long)
     form = LONG_CAMPAIGN if options.long else NORMAL_CAMPAIGN
     if options.seeds is not None:
         form = Campaign(options.seeds, range(0), range(0))
     began = time.perf_counter()
     total = run_campaign(form)
     print(format_result(total, time.perf_counter() - began, complete=options.long))
+    if options.seeds is None and not total.violations:
+        print()
+        _run_on_cluster(long=options.long)
     return 1 if total.violations or (options.long and total.unseen_kinds) else 0
+
+
+def _run_on_cluster(*, long: bool) -> int:
+    """Raises Violation."""
+    print(format_cluster(run_cluster(LONG_CLUSTER if long else SHORT_CLUSTER)))
+    return 0
 
 
 def run_campaign(form: Campaign) -> CampaignResult:
@@ -74,6 +86,7 @@ def _make_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m tests.support.simulation", description=__doc__)
     parser.add_argument("--long", action="store_true", help="more than a million records")
     parser.add_argument("--seeds", type=_parse_range, metavar="A-B", help="only the storms of these seeds")
+    parser.add_argument("--cluster", action="store_true", help="only the large batch on a cluster whose nodes die")
     parser.add_argument("--seed", type=int, metavar="N", help="one run")
     parser.add_argument("--kind", choices=("storm", "calm"), default="storm", help="of the one run")
     parser.add_argument("--crash", type=int, metavar="K", help="let the engine of the one run die after record K")

@@ -7,7 +7,8 @@ The simulated executor keeps the ends of attempts by name, as exit files do, so 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter, deque
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 from random import Random
 
@@ -40,19 +41,6 @@ from plait.testing.simulator.seeded_random import SeededRandom
 
 NEVER = float("inf")
 FILES = ("src/api.py", "src/cli.py", "src/new.py", "src/ui/page.py", "src/ui/new.py", "docs/use.md", "log.md")
-_FAILURES = (
-    Category.TASK,
-    Category.TASK,
-    Category.TASK,
-    Category.EMPTY,
-    Category.OVERLOADED,
-    Category.NETWORK,
-    Category.KILLED,
-    Category.CONTEXT,
-    Category.USAGE,
-    Category.QUOTA,
-    Category.AUTH,
-)
 _RETRY_AFTER_CATEGORIES = frozenset({Category.OVERLOADED, Category.NETWORK})
 
 
@@ -78,15 +66,16 @@ class AttemptScript:
 
 def make_attempt_script(order: AttemptStarted, chance: SeededRandom, weather: FaultRates) -> AttemptScript:
     rng = chance.stream("attempt", order.attempt)
-    if order.attempt.step is Step.VERIFY:
-        return _verify_script(rng, weather)
-    return _write_script(rng, order, weather)
+    verifies = order.attempt.step is Step.VERIFY
+    script = _verify_script(rng, weather) if verifies else _write_script(rng, order, weather)
+    pace = weather.pace
+    return replace(script, lasts=script.lasts * pace, prints_until=script.prints_until * pace)
 
 
 def _write_script(rng: Random, order: AttemptStarted, weather: FaultRates) -> AttemptScript:
     lasts = rng.choice((rng.uniform(1, 30), rng.uniform(10, 110)))
     fails = rng.random() < weather.fail
-    category = rng.choice(_FAILURES) if fails else Category.OK
+    category = rng.choice(weather.failures) if fails else Category.OK
     if rng.random() < weather.ask / 2:
         category = Category.QUESTION
     hangs = rng.random() < weather.hang
@@ -195,6 +184,7 @@ class SimAttempt:
     order: AttemptStarted
     script: AttemptScript
     started_at: float
+    node: int = 0
     used: Spend = NO_SPEND
     is_waiting: bool = False  # for an answer
     signalled: str = ""
@@ -216,6 +206,44 @@ class SimCommit:
     dropped: bool = False
 
 
+NODE_TIMEOUT_SECONDS = 20.0  # until the death of a node is noticed
+
+
+class SimNodes:
+    """The slots of a cluster's nodes. The slots of a dead node are given out until its death is noticed."""
+
+    def __init__(self, count: int, slots: int) -> None:
+        self.count = count
+        self.dead: set[int] = set()
+        self._slots = slots
+        self._free: deque[int] = deque(node for _ in range(slots) for node in range(count))
+
+    @property
+    def alive_slots(self) -> int:
+        return (self.count - len(self.dead)) * self._slots
+
+    def take_slot(self, attempt: Attempt) -> int:
+        """The node that an attempt runs on."""
+        if not self._slots:
+            return 0
+        if not self._free:
+            raise Violation("slots", f"{attempt} started, and all slots of the cluster are taken")
+        return self._free.popleft()
+
+    def return_slot(self, node: int) -> None:
+        if self._slots and node not in self.dead:
+            self._free.append(node)
+
+    def withdraw(self, node: int) -> None:
+        """The death of the node was noticed."""
+        self._free = deque(other for other in self._free if other != node)
+
+    def revive(self, node: int) -> None:
+        """The node is back, and empty."""
+        self.dead.discard(node)
+        self._free.extend([node] * self._slots)
+
+
 BLOCKED_COMMITS = 10  # tries that fail where a result can't be committed for long; then the task has failed
 
 
@@ -231,6 +259,13 @@ class SimExecutor:
         self._runs: dict[Attempt, SimAttempt] = {}
         self._alive: dict[tuple[str, str], SimAttempt] = {}
         self._commits: dict[CommitStarted, SimCommit] = {}
+        self._loads: Counter[str] = Counter()  # running attempts by provider
+        self.nodes = SimNodes(sim.rates.nodes, sim.rates.slots_per_node)
+
+    @property
+    def runs(self) -> Collection[SimAttempt]:
+        """All attempts that were ever started."""
+        return self._runs.values()
 
     def start(self, order: AttemptStarted) -> None:
         run = self._runs.get(order.attempt)
@@ -241,8 +276,13 @@ class SimExecutor:
         place = (order.attempt.batch, order.attempt.task)
         if place in self._alive:
             raise Violation("workspace", f"{order.attempt} started beside {self._alive[place].attempt}")
-        run = SimAttempt(order, make_attempt_script(order, self._sim.chance, self._sim.rates), self._sim.time.now)
+        script = make_attempt_script(order, self._sim.chance, self._sim.rates)
+        run = SimAttempt(order, script, self._sim.time.now, self.nodes.take_slot(order.attempt))
         self._runs[order.attempt] = self._alive[place] = run
+        self._loads[order.provider] += 1
+        if run.node in self.nodes.dead:  # that was not noticed yet
+            self._lose(run, "its node died", NODE_TIMEOUT_SECONDS)
+            return
         self._sim.time.schedule_in(run.script.launches_in, lambda: self._launch(run))
 
     def end(self, ending: AttemptEnding) -> None:
@@ -305,10 +345,11 @@ class SimExecutor:
         tip = self._commit(run.order) if run.script.changes else None
         return CommitDone(order.attempt, order.n, replace(run.committed, tip=tip))
 
-    def lose_attempts(self, why: str, notice: float | None) -> None:
-        """All running attempts are lost at once; with `notice`, that is reported so much later."""
+    def lose_attempts(self, why: str, notice: float | None, node: int | None = None) -> None:
+        """All running attempts, or those of a node, are lost at once; with `notice`, that is reported so much later."""
         for run in list(self._alive.values()):
-            self._lose(run, why, notice)
+            if node is None or run.node == node:
+                self._lose(run, why, notice)
 
     def _launch(self, run: SimAttempt) -> None:
         if run.end_report is not None:
@@ -357,8 +398,7 @@ class SimExecutor:
     def _call_provider(self, run: SimAttempt) -> bool:
         """Whether the provider turned it away, which ends it."""
         provider = run.order.provider
-        load = sum(other.order.provider == provider for other in self._alive.values())
-        until = self._providers.find_refusal_end(provider, load)
+        until = self._providers.find_refusal_end(provider, self._loads[provider])
         if until is None:
             return False
         how = self._sim.chance.stream("refused", run.attempt).choice(("after", "at", "silent"))
@@ -454,11 +494,16 @@ class SimExecutor:
 
     def _exit(self, run: SimAttempt, outcome: Outcome) -> None:
         run.end_report = AttemptExited(run.attempt, outcome)
-        del self._alive[run.attempt.batch, run.attempt.task]
+        self._forget(run)
         self._sim.send(run.end_report)
 
     def _lose(self, run: SimAttempt, why: str, notice: float | None) -> None:
         lost = run.end_report = AttemptLost(run.attempt, why)
-        del self._alive[run.attempt.batch, run.attempt.task]
+        self._forget(run)
         if notice is not None:
             self._sim.time.schedule_in(notice, lambda: self._sim.send(lost))
+
+    def _forget(self, run: SimAttempt) -> None:
+        del self._alive[run.attempt.batch, run.attempt.task]
+        self._loads[run.order.provider] -= 1
+        self.nodes.return_slot(run.node)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from plait.core.decisions import (
@@ -45,30 +46,37 @@ class MergeJob:
 
 
 class SimBranches:
-    """`commits` maps every commit ever made to the changes in it."""
+    """Every commit ever made is known by the commit that it adds a change to."""
 
     def __init__(self, sim: SimContext) -> None:
         self._sim = sim
-        self.commits: dict[str, frozenset[Change]] = {}
+        self._commits: dict[str, tuple[str, Change] | None] = {}
         self._lines: dict[str, list[MergedTask]] = {}
         self._bases: dict[str, str] = {}
         self._jobs: dict[tuple[str, str, str, int], MergeJob] = {}
 
     def create_branch(self, batch: str, base: str) -> None:
         """A batch begins its branch at `base`."""
-        self.commits[base] = frozenset()
+        self._commits[base] = None
         self._bases[batch] = base
         self._lines[batch] = []
 
     def tasks_in(self, commit: str) -> frozenset[str]:
-        return frozenset(task for task, _ in self.commits[commit])
+        return frozenset(task for task, _ in self._list_changes(commit))
+
+    def _list_changes(self, commit: str) -> Iterator[Change]:
+        added = self._commits[commit]
+        while added is not None:
+            parent, change = added
+            yield change
+            added = self._commits[parent]
 
     def commit(self, order: AttemptStarted) -> str | None:
         """The tip that a write attempt leaves; without a base it worked in place and leaves none."""
         if not order.base:
             return None
         tip = str(order.attempt)
-        self.commits[tip] = self.commits[order.base] | {(order.attempt.task, tip)}
+        self._commits[tip] = order.base, (order.attempt.task, tip)
         return tip
 
     def add_resolution(self, request: Resolve) -> None:
@@ -95,7 +103,7 @@ class SimBranches:
             if not hangs:
                 self._sim.time.schedule_in(lasts, lambda: self._finish(job))
         else:
-            self._sim.time.schedule_in(rng.uniform(0.1, 4.0), lambda: self._finish(job))
+            self._sim.time.schedule_in(rng.uniform(*self._sim.rates.merge_seconds), lambda: self._finish(job))
 
     def end_gate(self, ending: GateEnding) -> None:
         job = self._jobs.get(("GateStarted", ending.batch, "", ending.n))
@@ -158,7 +166,7 @@ class SimBranches:
         if self._sim.chance.happens(self._sim.rates.conflict, "conflicts", *names):
             return MergeConflicted(batch, task, n, ("src/api.py",))
         commit = f"{batch}:{task}:m{n}"
-        self.commits[commit] = self.commits[order.onto] | {(task, order.tip)}
+        self._commits[commit] = order.onto, (task, order.tip)
         self._lines[batch].append(MergedTask(task, commit))
         return MergeDone(batch, task, n, commit)
 
@@ -183,7 +191,7 @@ class SimBranches:
                 continue
             commit = f"{batch}:{change.task}:r{n}"
             below = line[-1].commit if line else self._bases[batch]
-            self.commits[commit] = self.commits[below] | {(change.task, change.tip)}
+            self._commits[commit] = below, (change.task, change.tip)
             line.append(MergedTask(change.task, commit))
         self._lines[batch] = line
         return RebuildDone(batch, n, tuple(line), tuple(clashes))
@@ -194,7 +202,9 @@ class SimBranches:
             return GateLost(batch, n, "its machine died")
         if self._sim.chance.happens(self._sim.rates.gate_flaky, "flaky", batch, n):
             return GateDone(batch, n, passed=False, detail="flaky")
-        passed = not self.is_bad_base(batch) and not any(self.is_bad_tip(tip) for _, tip in self.commits[order.commit])
+        passed = not self.is_bad_base(batch) and not any(
+            self.is_bad_tip(tip) for _, tip in self._list_changes(order.commit)
+        )
         return GateDone(batch, n, passed=passed, detail="" if passed else "tests fail")
 
     def is_bad_tip(self, tip: str) -> bool:

@@ -89,6 +89,7 @@ class EngineOptions:
     latency_seconds: float = 0.05
     max_downtime_seconds: float = 20.0  # seconds until another engine takes over, at most
     through_codec: bool = False  # recover from what was written, not from what was meant
+    max_records: int = MAX_RECORDS
 
 
 class SimEngine:
@@ -141,7 +142,7 @@ class SimEngine:
                 raise _Crashed
             requests, reports = world.collect()
             self._tick(requests, reports)
-            if len(self.journal) > MAX_RECORDS:
+            if len(self.journal) > self._conduct.max_records:
                 self._observer.fail_stuck(f"{len(self.journal)} records were not enough")
 
     def _wake_time(self) -> float | None:

@@ -8,8 +8,23 @@ from random import Random
 from typing import Any
 
 from plait.core.reports import Report
+from plait.core.status import Category
 from plait.testing.simulator.event_queue import EventQueue
 from plait.testing.simulator.seeded_random import SeededRandom
+
+FAILURES = (
+    Category.TASK,
+    Category.TASK,
+    Category.TASK,
+    Category.EMPTY,
+    Category.OVERLOADED,
+    Category.NETWORK,
+    Category.KILLED,
+    Category.CONTEXT,
+    Category.USAGE,
+    Category.QUOTA,
+    Category.AUTH,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +60,12 @@ class FaultRates:
     user_requests: float = 0.0
     capacity_changes: float = 0.0  # per hour: the machine's capacity changes
     crashes: float = 0.0  # per 1000 records
+
+    failures: tuple[Category, ...] = FAILURES  # how attempts fail, the frequent ways several times
+    nodes: int = 1  # that attempts run on; with one, its death ends all of them
+    slots_per_node: int = 0  # 0: any number
+    pace: float = 1.0  # how many times as long as usual attempts take
+    merge_seconds: tuple[float, float] = (0.1, 4.0)  # the shortest and the longest merge
 
     blocked: float = 0.0  # a task's first merges fail because the batch branch is checked out
     pruned: float = 0.0  # a result is gone before it is committed or merged
@@ -116,7 +137,10 @@ def _vary_rate(rng: Random, usual: float) -> float:
     return min(value, 0.8) if usual <= 1 else value
 
 
-_UNVARIED = {"calm", "horizon", "crashes", "blocked", "pruned", "uncommitted"}
+_UNVARIED = {
+    *("calm", "horizon", "crashes", "blocked", "pruned", "uncommitted"),
+    *("failures", "nodes", "slots_per_node", "pace", "merge_seconds"),
+}
 _VARIED = tuple(field.name for field in fields(FaultRates) if field.name not in _UNVARIED)
 
 

@@ -6,8 +6,10 @@ from collections.abc import Callable
 from random import Random
 from typing import Protocol
 
+from plait.core.capacity import cluster_capacity
 from plait.core.reports import CapacityChanged, PressureChanged, Report
 from plait.core.status import WaitReason
+from plait.testing.simulator.attempts import NODE_TIMEOUT_SECONDS, SimNodes
 from plait.testing.simulator.event_queue import EventQueue
 from plait.testing.simulator.fault_rates import FaultRates
 from plait.testing.simulator.seeded_random import SeededRandom
@@ -33,7 +35,7 @@ class MachineEffects(Protocol):
 
     def deliver_sensor_report(self, report: PressureChanged | CapacityChanged) -> None: ...
 
-    def lose_node(self) -> None: ...
+    def lose_node(self, node: int) -> None: ...
 
     def lose_machine(self) -> None: ...
 
@@ -43,15 +45,23 @@ class MachineEffects(Protocol):
 class SimMachine:
     """What it does to the world is planned at the start and over at the horizon, but for a small room, which may stay."""
 
-    def __init__(self, time: EventQueue, chance: SeededRandom, weather: FaultRates, stage: MachineEffects) -> None:
+    def __init__(
+        self, time: EventQueue, chance: SeededRandom, weather: FaultRates, stage: MachineEffects, nodes: SimNodes
+    ) -> None:
         self._time = time
         self._stage = stage
+        self._nodes = nodes
         self.pressure: str | None = None
         self.capacity = self._usual_capacity = _UNLIMITED
         rng = chance.stream("machine")
         self._schedule_repeated(rng, weather.pressure, weather.horizon, lambda: self._raise_pressure(rng))
         self._schedule_repeated(rng, weather.clock_jumps, weather.horizon, lambda: self._jump_clock(rng.choice(_JUMPS)))
-        self._schedule_repeated(rng, weather.node_deaths, weather.horizon, stage.lose_node)
+        if weather.slots_per_node:
+            self._deaths = chance.stream("deaths")
+            self._schedule_repeated(rng, weather.node_deaths, weather.horizon, self._kill_node)
+            time.schedule_at(0.0, self._count_slots)
+            return
+        self._schedule_repeated(rng, weather.node_deaths, weather.horizon, lambda: stage.lose_node(0))
         self._schedule_repeated(rng, weather.machine_deaths, weather.horizon, stage.lose_machine)
         rooms = chance.stream("rooms")
         lasting = rooms.choice(_FINAL_CAPACITIES)
@@ -85,6 +95,28 @@ class SimMachine:
         if self.capacity != room:
             self.capacity = room
             self._stage.deliver_sensor_report(room)
+
+    def _kill_node(self) -> None:
+        """Its attempts are lost at once, its slots when that is noticed; later it is back, and empty."""
+        node = self._deaths.randrange(self._nodes.count)
+        if node in self._nodes.dead:
+            return
+        self._nodes.dead.add(node)
+        self._stage.lose_node(node)
+
+        def withdraw() -> None:
+            self._nodes.withdraw(node)
+            self._count_slots()
+
+        def revive() -> None:
+            self._nodes.revive(node)
+            self._count_slots()
+
+        self._time.schedule_in(NODE_TIMEOUT_SECONDS, withdraw)
+        self._time.schedule_in(NODE_TIMEOUT_SECONDS + self._deaths.uniform(60, 600), revive)
+
+    def _count_slots(self) -> None:
+        self._set_capacity(cluster_capacity(self._nodes.alive_slots))
 
     def current_reports(self) -> list[Report]:
         """What the sensors report to a new engine."""

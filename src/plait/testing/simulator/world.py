@@ -44,7 +44,7 @@ from plait.core.requests import Request, Resolve
 from plait.core.settings import Spend
 from plait.core.status import Category
 from plait.core.task import Attempt, Step
-from plait.testing.simulator.attempts import SimExecutor, SimProviders
+from plait.testing.simulator.attempts import NODE_TIMEOUT_SECONDS, SimExecutor, SimProviders
 from plait.testing.simulator.branches import SimBranches, SimPublisher
 from plait.testing.simulator.event_queue import EventQueue
 from plait.testing.simulator.fault_rates import FaultRates, SimContext
@@ -94,7 +94,7 @@ class World:
         self.branches = SimBranches(sim)
         self.publisher = SimPublisher(sim)
         self.executor = SimExecutor(sim, providers, self.branches.commit)
-        self.machine = SimMachine(self.time, chance, weather, self)
+        self.machine = SimMachine(self.time, chance, weather, self, self.executor.nodes)
         self._schedule_arrivals(scenario)
         providers.schedule_reports(self.send)
         StaleReports(self.time, chance, weather, self.journal_view).schedule(self.send)
@@ -220,8 +220,8 @@ class World:
         self.needs_engine = bool(self.inbox)
         return self.machine.current_reports()
 
-    def lose_node(self) -> None:
-        self.executor.lose_attempts("its node died", 20.0)
+    def lose_node(self, node: int) -> None:
+        self.executor.lose_attempts("its node died", NODE_TIMEOUT_SECONDS, node)
 
     def lose_machine(self) -> None:
         """First the engine dies, then everything else that ran there is found dead."""
