@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
@@ -92,7 +92,7 @@ def run_cluster(form: ClusterForm, seed: int = 1) -> ClusterResult:
     cpu_seconds = time.process_time() - began
     submitted = next(record.at for record in journal if isinstance(record.event, Submit))
     runs = world.executor.runs
-    durations: Counter[str] = Counter()
+    durations: defaultdict[str, float] = defaultdict(float)
     for run in runs:
         if not isinstance(run.end_report, AttemptLost):  # a lost attempt is no work that had to be done
             durations[run.attempt.task] += run.script.launches_in + run.script.lasts
@@ -104,7 +104,7 @@ def run_cluster(form: ClusterForm, seed: int = 1) -> ClusterResult:
         form,
         watcher.ended_at - submitted,
         {
-            "work / slots": durations.total() / (form.nodes * form.slots_per_node),
+            "work / slots": sum(durations.values()) / (form.nodes * form.slots_per_node),
             "longest chain": _find_longest_chain(plan, durations),
             "tasks of one file, one after the other": _find_busiest_file(plan, durations),
             "one merge after the other": merges * sum(_MERGE_SECONDS) / 2,
@@ -195,7 +195,7 @@ def _find_longest_chain(plan: Plan, durations: Mapping[str, float]) -> float:
 
 
 def _find_busiest_file(plan: Plan, durations: Mapping[str, float]) -> float:
-    by_file: Counter[str] = Counter()
+    by_file: defaultdict[str, float] = defaultdict(float)
     for task in plan.tasks:
         for file in task.touches:
             by_file[file] += durations.get(task.id, 0.0)

@@ -81,8 +81,8 @@ class SimBranches:
 
     def add_resolution(self, request: Resolve) -> None:
         """Whoever resolves a conflict makes the commit, and then requests that it is merged."""
-        if request.onto in self.commits:
-            self.commits[request.commit] = self.commits[request.onto] | {(request.task, request.commit)}
+        if request.onto in self._commits:
+            self._commits[request.commit] = request.onto, (request.task, request.commit)
 
     def head(self, batch: str) -> str:
         line = self._lines[batch]
