@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
@@ -15,11 +16,11 @@ TASKS = ("01-walls", "02-door", "03-roof")
 
 
 def _project(project: TempProject, folder: Path) -> Path:
-    """Walls that wait for a file; a door that fails once; a roof that needs both."""
+    """Walls that wait for a file; a door that fails once; a roof that needs both, and has a title."""
     go, once = folder / "go", folder / "once"
     project.task("01-walls", f"while [ ! -e {go} ]; do sleep 0.05; done; echo walls > walls.txt")
     project.task("02-door", f"test -e {once} || {{ touch {once}; exit 1; }}; echo door > door.txt")
-    project.task("03-roof", "echo roof > roof.txt", needs="[01-walls, 02-door]")
+    project.task("03-roof", "echo roof > roof.txt", needs="[01-walls, 02-door]", title="A roof of slate")
     project.commit_all()
     return go
 
@@ -59,16 +60,30 @@ def test_a_timeline_shows_attempts_retries_waits_and_merges(
     expect(door.get_by_text("Backing off until")).to_be_attached()
     expect(page.get_by_role("list", name="Attempts of 03-roof").get_by_text("Waiting for")).to_be_attached()
     expect(page.get_by_text("1 retry")).to_be_visible()
+    expect(page.get_by_role("button", name="03-roof waiting A roof of slate")).to_be_visible()
     # What is not over goes with the clock: it grows, and is drawn shorter when the axis takes its next step.
     wait_until(lambda: _otherwise(page, walls, first["width"]))
 
+    # Paused, and an hour later nothing has run: the hour is folded, and the work is as wide as before.
+    assert project.plait("pause", batch).code == 0
     go.touch()
+    expect(_span(page, "01-walls", "Write, attempt 1, by shell: ok")).to_be_visible()
+    page.clock.set_system_time(datetime.now(UTC) + timedelta(hours=1))
+    expect(page.get_by_role("list", name="Folded times").get_by_text(re.compile("(59|60|1h).* idle"))).to_be_visible()
+    write = _span(page, "01-walls", "Write").bounding_box()
+    track = page.get_by_role("list", name="Attempts of 01-walls").bounding_box()
+    assert write is not None
+    assert track is not None
+    assert write["width"] > track["width"] / 20
+    page.clock.set_system_time(datetime.now(UTC))
+    assert project.plait("resume", batch).code == 0
+
     for task in TASKS:
         expect(_span(page, task, "Merge, attempt 1: merged")).to_be_visible()
         expect(_span(page, task, "Verify, attempt 1, by .*: ok")).to_be_visible()
     expect(_span(page, "02-door", "Write, attempt 2, by shell: ok")).to_be_visible()
     own = page.get_by_role("list", name="Batch events").get_by_role("button")
-    expect(own.first).to_have_attribute("aria-label", re.compile("^Gate, attempt 1: passed"))
+    expect(own.and_(page.get_by_role("button", name=re.compile("^Gate, attempt 1: passed")))).to_be_visible()
     expect(page.get_by_role("button", name="03-roof done")).to_be_visible()
     assert set(project.read_merged_files()) == {"walls.txt", "door.txt", "roof.txt"}
 

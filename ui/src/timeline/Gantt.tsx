@@ -3,14 +3,16 @@ import { type CSSProperties, memo, type RefObject, useEffect, useRef, useState }
 import { useLocation } from "wouter";
 import { routes, type Tab, useOpenTask } from "../app/routes";
 import { statusText, TaskStatusIcon, taskLabel } from "../components/Status";
+import { formatDuration } from "../model/format";
 import { NEWEST_ATTEMPT, type SelectedAttempt, useSelectedAttempt } from "../task/attempts";
 import { localZone, ticks } from "./axis";
 import styles from "./Gantt.module.css";
 import { type Bar, type Chart, type Gap, nextPosition, type Position, packLanes, type Row } from "./layout";
 import { useDragScroll, type Zoom } from "./panZoom";
 import { barTone, describeBar, describeGap, type KIND_NAMES } from "./timelineText";
+import type { TimeScale } from "./timeScale";
 
-const ROW_HEIGHT = 32;
+const ROW_HEIGHT = { id: 32, title: 44 }; // with the id only, and with a title below it
 const HINT = "Use the arrow keys to move, Enter to open a task, and Ctrl+scroll to zoom.";
 
 /** Renders only the visible rows and the focused one. */
@@ -19,10 +21,11 @@ export function Gantt({ batchId, chart, zoom }: { batchId: string; chart: Chart;
   const [at, setAt] = useState<Position & { takeFocus: boolean }>({ row: 0, place: 0, takeFocus: false });
   const { scroller, track, width, factor } = zoom;
   const head = headerHeight(chart);
+  const titled = chart.rows.some(({ task, title }) => title !== task);
   const rows = useVirtualizer({
     count: chart.rows.length,
     getScrollElement: () => scroller.current,
-    estimateSize: () => ROW_HEIGHT,
+    estimateSize: () => (titled ? ROW_HEIGHT.title : ROW_HEIGHT.id),
     overscan: 8,
     scrollMargin: head,
     scrollPaddingStart: head,
@@ -47,7 +50,15 @@ export function Gantt({ batchId, chart, zoom }: { batchId: string; chart: Chart;
   return (
     <>
       <div ref={scroller} className={styles.scroller}>
-        <div className={styles.content} style={{ "--zoom": factor } as CSSProperties}>
+        <div
+          className={styles.content}
+          style={
+            {
+              "--zoom": factor,
+              "--row": `${titled ? ROW_HEIGHT.title : ROW_HEIGHT.id}px`,
+            } as CSSProperties
+          }
+        >
           <GanttHeader
             chart={chart}
             width={width}
@@ -66,14 +77,14 @@ export function Gantt({ batchId, chart, zoom }: { batchId: string; chart: Chart;
                   index={index}
                   of={chart.rows.length}
                   top={start - head}
-                  frame={chart}
+                  scale={chart.scale}
                   current={at.row === index ? at.place : null}
                   actions={actions}
                 />
               );
             })}
           </ol>
-          <NowLine chart={chart} />
+          <Overlay chart={chart} />
         </div>
       </div>
       <p className={styles.hoverText} data-hint={hoverText === null || undefined}>
@@ -83,11 +94,14 @@ export function Gantt({ batchId, chart, zoom }: { batchId: string; chart: Chart;
   );
 }
 
-function NowLine({ chart: { from, to, now } }: { chart: Chart }) {
-  if (now === null) return null;
+/** The line for now, and the times that are folded. */
+function Overlay({ chart: { scale, now } }: { chart: Chart }) {
   return (
     <div className={styles.overlay} aria-hidden="true">
-      <div className={styles.now} style={{ left: `${((now - from) / (to - from)) * 100}%` }} />
+      {scale.breaks.map(({ from, to }) => (
+        <div key={from} className={styles.break} style={spanStyle(scale, from, to)} />
+      ))}
+      {now !== null && <div className={styles.now} style={{ left: `${scale.place(now) * 100}%` }} />}
     </div>
   );
 }
@@ -162,7 +176,7 @@ function GanttHeader({ chart, width, track, onPress, onHover }: GanttHeaderProps
             style={{ top: AXIS_HEIGHT + at * LANE_HEIGHT }}
             aria-label="Batch events"
           >
-            <Bars frame={chart} bars={lane} current="all" onPress={onPress} onHover={onHover} />
+            <Bars scale={chart.scale} bars={lane} current="all" onPress={onPress} onHover={onHover} />
           </ul>
         ))}
       </div>
@@ -171,14 +185,37 @@ function GanttHeader({ chart, width, track, onPress, onHover }: GanttHeaderProps
   );
 }
 
-function Axis({ chart: { from, to }, width }: Pick<GanttHeaderProps, "chart" | "width">) {
+const LABEL_WIDTH = 64; // px that the label of a tick takes at most
+
+/** A tick whose label would run into a break is left out. */
+function Axis({ chart: { scale }, width }: Pick<GanttHeaderProps, "chart" | "width">) {
+  const shown = scale.segments.flatMap(({ from, to }, at) => {
+    const length = (scale.place(to) - scale.place(from)) * width;
+    const last =
+      at === scale.segments.length - 1 ? to : to - ((to - from) * LABEL_WIDTH) / Math.max(length, 1);
+    return ticks(from, to, length, localZone).filter((tick) => tick.at <= last);
+  });
   return (
-    <div className={styles.axis} aria-hidden="true">
-      {ticks(from, to, width, localZone).map(({ at, label }) => (
-        <span key={at} className={styles.tick} style={{ left: `${((at - from) / (to - from)) * 100}%` }}>
-          {label}
-        </span>
-      ))}
+    <div className={styles.axis}>
+      <div aria-hidden="true">
+        {shown.map(({ at, label }) => (
+          <span key={at} className={styles.tick} style={{ left: `${scale.place(at) * 100}%` }}>
+            {label}
+          </span>
+        ))}
+      </div>
+      {scale.breaks.length > 0 && (
+        <ul aria-label="Folded times">
+          {scale.breaks.map(({ from, to }) => {
+            const text = `${formatDuration((to - from) / 1000)} idle`;
+            return (
+              <li key={from} className={styles.breakLabel} style={spanStyle(scale, from, to)} title={text}>
+                {text}
+              </li>
+            );
+          })}
+        </ul>
+      )}
     </div>
   );
 }
@@ -188,7 +225,7 @@ interface GanttRowProps {
   index: number;
   of: number;
   top: number;
-  frame: Pick<Chart, "from" | "to">;
+  scale: TimeScale;
   current: number | null;
   actions: GanttRowActions;
 }
@@ -202,7 +239,7 @@ interface GanttRowActions {
 }
 
 /** The row of a task: its name and bars. */
-const GanttRow = memo(function GanttRow({ row, index, of, top, frame, current, actions }: GanttRowProps) {
+const GanttRow = memo(function GanttRow({ row, index, of, top, scale, current, actions }: GanttRowProps) {
   const { task, title, status, bars, gaps } = row;
   const label = taskLabel(task, status, title);
   const onHover = (text: string | null, place: number) => actions.onHover(index, text, place);
@@ -233,14 +270,19 @@ const GanttRow = memo(function GanttRow({ row, index, of, top, frame, current, a
           <span className={styles.mark} aria-hidden="true">
             <TaskStatusIcon status={status} />
           </span>
-          <span className={styles.id}>{task}</span>
-          <span className={styles.status}>{statusText(status)}</span>
+          <span className={styles.text}>
+            <span className={styles.firstLine}>
+              <span className={styles.id}>{task}</span>{" "}
+              <span className={styles.status}>{statusText(status)}</span>
+            </span>
+            {title !== task && <span className={styles.title}>{title}</span>}
+          </span>
         </button>
       </div>
       <ul className={styles.track} aria-label={`Attempts of ${task}`}>
-        <Gaps frame={frame} gaps={gaps} />
+        <Gaps scale={scale} gaps={gaps} />
         <Bars
-          frame={frame}
+          scale={scale}
           bars={bars}
           current={current}
           onPress={(bar) => actions.onPress(task, bar)}
@@ -261,16 +303,13 @@ export const KIND_LETTERS: Record<keyof typeof KIND_NAMES, string> = {
   publish: "S",
 };
 
-type TimeRange = Pick<Chart, "from" | "to">;
-
 /** In percent, so that a resize needs no new render. */
-function spanStyle(frame: TimeRange, from: number, to: number): CSSProperties {
-  const share = 100 / (frame.to - frame.from);
-  return { left: `${(from - frame.from) * share}%`, width: `${(to - from) * share}%` };
+function spanStyle(scale: TimeScale, from: number, to: number): CSSProperties {
+  return { left: `${scale.place(from) * 100}%`, width: `${(scale.place(to) - scale.place(from)) * 100}%` };
 }
 
 interface BarsProps {
-  frame: TimeRange;
+  scale: TimeScale;
   bars: readonly Bar[];
   /** The bar that is in the tab order. */
   current: number | "all" | null;
@@ -278,14 +317,14 @@ interface BarsProps {
   onHover(words: string | null, place: number): void;
 }
 
-function Bars({ frame, bars, current, onPress, onHover }: BarsProps) {
+function Bars({ scale, bars, current, onPress, onHover }: BarsProps) {
   return bars.map((bar, at) => {
     const label = describeBar(bar, localZone);
     const { kind, n } = bar.span;
     const tone = barTone(bar);
     const numbered = n !== null && kind !== "merge" && kind !== "publish";
     return (
-      <li key={bar.key} className={styles.barSlot} style={spanStyle(frame, bar.from, bar.to)}>
+      <li key={bar.key} className={styles.barSlot} style={spanStyle(scale, bar.from, bar.to)}>
         <button
           type="button"
           className={styles.bar}
@@ -307,14 +346,14 @@ function Bars({ frame, bars, current, onPress, onHover }: BarsProps) {
   });
 }
 
-function Gaps({ frame, gaps }: { frame: TimeRange; gaps: readonly Gap[] }) {
+function Gaps({ scale, gaps }: { scale: TimeScale; gaps: readonly Gap[] }) {
   return gaps.map((gap) => {
     const label = describeGap(gap, localZone);
     return (
       <li
         key={`${gap.from} ${gap.backoff === null}`}
         className={gap.backoff === null ? styles.wait : styles.backoff}
-        style={spanStyle(frame, gap.from, gap.to)}
+        style={spanStyle(scale, gap.from, gap.to)}
         title={label}
       >
         <span className="visually-hidden">{label}</span>

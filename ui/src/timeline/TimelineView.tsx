@@ -38,7 +38,7 @@ function TimelineContent({ line }: { line: Timeline }) {
 }
 
 function TimelineChart({ line, chart }: { line: Timeline; chart: Chart }) {
-  const zoom = useZoom(chart.to - chart.from);
+  const zoom = useZoom(chart.scale.length);
   return (
     <>
       <div className={styles.toolbar}>

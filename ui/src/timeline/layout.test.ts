@@ -116,7 +116,46 @@ describe("a chart", () => {
       taskTimeline("door", [span("write", 0, 9)], { status: "failed" }),
     ];
     const chart = buildChart(timelineOf(tasks), BEGUN + 20_000);
-    expect(chart?.rows.map(({ status }) => status)).toEqual(["verifying", "waiting", "failed"]);
+    expect(chart?.rows.map(({ status }) => status)).toEqual(["verifying", "failed", "waiting"]);
+  });
+
+  test("has the tasks by start, and those that have not started in the order of the plan", () => {
+    const tasks = [
+      taskTimeline("roof", []),
+      taskTimeline("door", [span("write", 9, 12)]),
+      taskTimeline("walls", [span("write", 2, 9), span("write", 12, 14)]),
+      taskTimeline("bell", []),
+    ];
+    const chart = buildChart(timelineOf(tasks), BEGUN + 20_000);
+    expect(chart?.rows.map(({ task }) => task)).toEqual(["walls", "door", "roof", "bell"]);
+  });
+
+  test("is not compressed by what happens much later", () => {
+    const night = [taskTimeline("walls", [span("write", 0, 600)])];
+    const push = { spans: [span("publish", 40_000, 40_010)], completedAt: at(600) };
+    const { rows, scale } = buildChart(timelineOf(night, push), BEGUN + 9e7) ?? {};
+    const bar = rows?.[0]?.bars[0];
+    expect(scale?.breaks).toEqual([{ from: BEGUN + 600_000, to: BEGUN + 40_000_000 }]);
+    expect((scale?.place(bar?.to ?? 0) ?? 0) - (scale?.place(bar?.from ?? 0) ?? 0)).toBeGreaterThan(0.9);
+    expect(scale?.place(BEGUN + 40_000_000)).toBeGreaterThan(scale?.place(BEGUN + 600_000) ?? 1);
+  });
+
+  test("folds the time until now while nothing runs, and keeps room after it", () => {
+    const spans = [span("pause", 60, null)];
+    const chart = buildChart(
+      timelineOf([taskTimeline("walls", [span("write", 0, 60)])], { spans }),
+      BEGUN + 3_600_000,
+    );
+    expect(chart?.scale.breaks).toEqual([{ from: BEGUN + 60_000, to: BEGUN + 3_600_000 }]);
+    expect((chart?.to ?? 0) - BEGUN).toBeLessThan(3_700_000);
+    expect(chart?.scale.place(chart.now ?? 0)).toBeLessThan(1);
+  });
+
+  test("folds nothing that is short beside the work", () => {
+    const spans = [span("write", 0, 600), span("write", 700, 1300, { n: 2 })];
+    const scale = buildChart(timelineOf([taskTimeline("walls", spans)]), BEGUN + 1_300_000)?.scale;
+    expect(scale?.breaks).toEqual([]);
+    expect(scale?.segments).toHaveLength(1);
   });
 
   test("concurrent events of the batch get separate rows", () => {

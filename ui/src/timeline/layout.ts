@@ -4,6 +4,7 @@
 
 import type { TaskStatus, Timeline } from "../api/types";
 import { openEnd } from "./axis";
+import { createTimeScale, type TimeScale } from "./timeScale";
 
 type Span = Timeline["spans"][number];
 type TaskTimeline = Timeline["tasks"][number];
@@ -41,7 +42,9 @@ export interface Chart {
   readonly to: number;
   /** Now, if anything is open; `null` otherwise. */
   readonly now: number | null;
+  readonly scale: TimeScale;
   readonly batchBars: readonly Bar[];
+  /** By start; tasks that have not started are last. */
   readonly rows: readonly Row[];
 }
 
@@ -54,16 +57,21 @@ export function buildChart(line: Timeline, clock: number): Chart | null {
   const running = isRunning(line);
   // The server's clock may be ahead of this one: now is never before what has happened.
   const now = Math.max(clock, last);
-  const rows = line.tasks.map((course) => buildRow(course, now));
+  const rows = sortByStart(line.tasks.map((course) => buildRow(course, now)));
+  const batchBars = line.spans.map((span, at) => buildBar(span, at, now, null));
   const planned = rows.flatMap(({ gaps }) => gaps).reduce((latest, { to }) => Math.max(latest, to), last);
-  const to = running ? openEnd(from, Math.max(now, planned)) : Math.max(planned, from + 1000);
-  return {
-    from,
-    to,
-    now: running ? now : null,
-    batchBars: line.spans.map((span, at) => buildBar(span, at, now, null)),
-    rows,
-  };
+  const end = Math.max(running ? now : from + 1000, planned);
+  const bars = [...batchBars.filter(({ span }) => span.kind !== "pause"), ...rows.flatMap((row) => row.bars)];
+  const busy = running ? [...bars, { from: now, to: now }] : bars;
+  const until = createTimeScale({ from, to: end }, busy);
+  const to = running ? end + openEnd(0, until.length) - until.length : end;
+  const scale = createTimeScale({ from, to }, [...busy, { from: end, to }]);
+  return { from, to, now: running ? now : null, scale, batchBars, rows };
+}
+
+function sortByStart(rows: readonly Row[]): Row[] {
+  const start = ({ bars }: Row) => Math.min(...bars.map(({ from }) => from)); // without bars: infinity
+  return rows.toSorted((a, b) => (start(a) === start(b) ? 0 : start(a) - start(b)));
 }
 
 export function isRunning({ startedAt, completedAt, spans, tasks }: Timeline): boolean {
