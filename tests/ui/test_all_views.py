@@ -114,7 +114,7 @@ def batches(page: Page, sample: SampleProject) -> None:
 
 
 def settings(page: Page, _: SampleProject) -> None:
-    expect(page.get_by_text("Parallel limit").first).to_be_visible()
+    expect(page.get_by_text("Engine parallel limit").first).to_be_visible()
 
 
 SCENES: dict[str, tuple[str, Scene]] = {

@@ -174,8 +174,8 @@ def test_a_read_only_login_sees_everything_and_changes_nothing(
         expect(page.get_by_text("Read-only", exact=True)).to_be_visible()
         page.get_by_role("link", name="Settings").click()
         expect(page.get_by_text("This login is read-only")).to_be_visible()
-        expect(page.get_by_role("textbox", name="Verify command")).to_be_disabled()
-        expect(page.get_by_role("switch", name="Stop on failure")).to_be_disabled()
+        expect(page.get_by_role("textbox", name="Verify", exact=True)).to_be_disabled()
+        expect(page.get_by_role("switch", name="Stop on fail")).to_be_disabled()
         page.get_by_role("radiogroup", name="Theme").get_by_label("Dark").check()
     assert shown.console_errors == []
 

@@ -41,8 +41,14 @@ def test_a_saved_setting_applies_to_the_next_batch_until_it_is_reset(
         expect(page.locator("[data-setting]").first).to_have_attribute("data-setting", "timeout")
         for name in ("idleTimeout", "verifyTimeout", "gateTimeout"):
             expect(page.locator(f"[data-setting={name}]")).to_be_visible()
+        for name in ("Idle timeout", "run.idle_timeout", "--idle-timeout", "PLAIT_IDLE_TIMEOUT"):  # all of its names
+            find.fill(name)
+            row = page.locator("[data-setting]").first
+            expect(row).to_have_attribute("data-setting", "idleTimeout")
+            expect(row.get_by_role("heading")).to_have_text("Idle timeout")
+            expect(row.get_by_text("--idle-timeout", exact=True)).to_be_visible()
         find.fill("")
-        verify = page.get_by_role("textbox", name="Verify command")
+        verify = page.get_by_role("textbox", name="Verify", exact=True)
         expect(verify).to_have_value("")
         expect(verify).to_have_accessible_description("From: default")
         retries = page.get_by_role("textbox", name="Retries")
@@ -55,10 +61,10 @@ def test_a_saved_setting_applies_to_the_next_batch_until_it_is_reset(
         wait_until(lambda: server.get(f"/api/batches/{batch}")["status"] == "failed")
         assert server.get(f"/api/batches/{batch}")["tasks"][0]["category"] == "verify"
 
-        page.get_by_role("button", name="Reset Verify command").click()
+        page.get_by_role("button", name="Reset Verify").click()
         expect(verify).to_have_value("")
         expect(verify).to_have_accessible_description(re.compile("From: default"))
-        expect(page.get_by_role("button", name="Reset Verify command")).to_have_count(0)
+        expect(page.get_by_role("button", name="Reset Verify")).to_have_count(0)
         # The reset is in force for finished work that is verified again, too; no agent runs.
         page.goto(f"{server.url}/?task=01-walls&batch={batch}")
         page.get_by_role("toolbar", name="Task actions").get_by_role("button", name="Recheck").click()
@@ -76,7 +82,7 @@ def test_each_kind_of_setting_has_a_field_that_validates(project: TempProject, b
     with window(browser, server) as shown:
         page = shown.page
         _open(page)
-        timeout = page.get_by_role("textbox", name="Attempt timeout")
+        timeout = page.get_by_role("textbox", name="Timeout", exact=True)
         timeout.fill("soon")
         timeout.blur()
         expect(timeout).to_have_accessible_description(re.compile('must be a length of time .* not "soon"'))
@@ -92,18 +98,18 @@ def test_each_kind_of_setting_has_a_field_that_validates(project: TempProject, b
         expect(retries).to_have_accessible_description(re.compile(words))
         expect(retries).to_have_value("1")
 
-        slider = page.get_by_role("slider", name="Max batch size")
+        slider = page.get_by_role("slider", name="Max parallel", exact=True)
         slider.press("ArrowRight")
-        expect(page.get_by_role("textbox", name="Max batch size")).to_have_value("5")
-        page.get_by_role("textbox", name="Max batch size").fill("25")
-        page.get_by_role("textbox", name="Max batch size").press("Enter")
+        expect(page.get_by_role("textbox", name="Max parallel", exact=True)).to_have_value("5")
+        page.get_by_role("textbox", name="Max parallel", exact=True).fill("25")
+        page.get_by_role("textbox", name="Max parallel", exact=True).press("Enter")
         timeout.fill("45m")
-        page.get_by_role("group", name="Notify me of").evaluate(_AT_ONCE, ["unpublished", "needs person"])
+        page.get_by_role("group", name="Notify on", exact=True).evaluate(_AT_ONCE, ["unpublished", "needs person"])
         for field, chosen in (
-            (page.get_by_role("switch", name="Stop on failure"), True),
+            (page.get_by_role("switch", name="Stop on fail"), True),
             (page.get_by_role("radiogroup", name="On conflict").get_by_label("repair"), True),
-            (page.get_by_role("group", name="Notify me of").get_by_label("limit"), False),
-            (page.get_by_role("group", name="Default agents").get_by_label("shell"), True),
+            (page.get_by_role("group", name="Notify on", exact=True).get_by_label("limit"), False),
+            (page.get_by_role("group", name="Agent", exact=True).get_by_label("shell"), True),
         ):
             field.click()
             expect(field).to_be_checked(checked=chosen)
@@ -111,7 +117,7 @@ def test_each_kind_of_setting_has_a_field_that_validates(project: TempProject, b
 
         find = page.get_by_role("searchbox", name="Find a setting")
         find.fill("merge regenerate")
-        table = page.get_by_role("textbox", name="merge.regenerate")
+        table = page.get_by_role("textbox", name="Merge regenerate")
         table.fill("{uv.lock: uv lock}")
         table.press("Control+Enter")
         expect(table).to_have_accessible_description(re.compile("not a JSON object"))
@@ -146,15 +152,15 @@ def test_two_windows_show_the_same_settings_and_keep_what_is_being_typed(
         two = add_window(one.page.context, server)
         for shown in (one, two):
             _open(shown.page)
-        gate = two.page.get_by_role("textbox", name="Gate command")
+        gate = two.page.get_by_role("textbox", name="Gate", exact=True)
         gate.fill("make half")
-        one.page.get_by_role("textbox", name="Gate command").fill("make all")
-        one.page.get_by_role("textbox", name="Batch budget").fill("20usd")
-        one.page.get_by_role("textbox", name="Batch budget").press("Enter")
+        one.page.get_by_role("textbox", name="Gate", exact=True).fill("make all")
+        one.page.get_by_role("textbox", name="Budget", exact=True).fill("20usd")
+        one.page.get_by_role("textbox", name="Budget", exact=True).press("Enter")
         expect(one.page.get_by_text("From: saved here")).to_have_count(2)
 
         _come_back(two.page)
-        expect(two.page.get_by_role("textbox", name="Batch budget")).to_have_value("20usd")
+        expect(two.page.get_by_role("textbox", name="Budget", exact=True)).to_have_value("20usd")
         expect(gate).to_have_value("make half")
         expect(two.page.get_by_text("Changed elsewhere to make all.")).to_be_visible()
         gate.press("Escape")

@@ -94,7 +94,7 @@ def _describe_origin(config: Config, saved: Mapping[str, str], key: AnyKey) -> S
 
 @api_model
 class SettingDetails:
-    """`kind` suggests a form field; `allowed` describes the allowed values."""
+    """`kind` suggests a form field; `allowed` describes the allowed values; `flag` is the option of `plait run`, if any."""
 
     name: str
     key: str
@@ -105,6 +105,7 @@ class SettingDetails:
     default: object
     about: str
     variable: str
+    flag: str | None
     can_be_saved: bool
 
 
@@ -131,6 +132,7 @@ def _describe_key(key: AnyKey) -> SettingDetails:
         default=kind.plain(key.default),
         about=key.about,
         variable=key.env_variable,
+        flag=key.flag or None,
         can_be_saved=not key.is_secret,
     )
 

@@ -3482,7 +3482,7 @@ export interface components {
         };
         /**
          * SettingDetails
-         * @description `kind` suggests a form field; `allowed` describes the allowed values.
+         * @description `kind` suggests a form field; `allowed` describes the allowed values; `flag` is the option of `plait run`, if any.
          */
         SettingDetails: {
             /** About */
@@ -3495,6 +3495,8 @@ export interface components {
             choices: string[];
             /** Default */
             default: unknown;
+            /** Flag */
+            flag: string | null;
             /** Key */
             key: string;
             kind: components["schemas"]["ValueKind"];

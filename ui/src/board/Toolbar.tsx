@@ -35,7 +35,6 @@ export function Toolbar() {
       <SearchField />
       <FilterMenu />
       <select
-        className={styles.grouping}
         aria-label="Group"
         value={grouping}
         onChange={(event) => setGrouping(event.target.value as Grouping)}

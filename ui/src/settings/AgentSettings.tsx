@@ -30,22 +30,13 @@ export function AgentSettings({ all }: { all: ReadonlyMap<string, SettingEntry> 
       {agent && (
         <SettingRow
           entry={agent}
-          title="Default agents"
           renderField={(props) => <DefaultAgents {...props} agents={data.agents} />}
         />
       )}
       {models && <AgentLists agents={data.agents} models={models} />}
       {["model", "agentCommand"].map((name) => {
         const entry = all.get(name);
-        return (
-          entry && (
-            <SettingRow
-              key={name}
-              entry={entry}
-              title={name === "model" ? "Model for all agents" : "Custom agent command"}
-            />
-          )
-        );
+        return entry && <SettingRow key={name} entry={entry} />;
       })}
     </>
   );

@@ -160,7 +160,7 @@ function RadioField(props: SettingFieldProps) {
 function SelectField(props: SettingFieldProps) {
   return (
     <select
-      className={classNames(styles.text, styles.narrow)}
+      className={styles.narrow}
       value={String(props.value)}
       onChange={(event) => void props.save(event.target.value)}
       {...inputProps(props)}

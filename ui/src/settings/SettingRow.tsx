@@ -2,6 +2,7 @@ import { type ReactNode, useId } from "react";
 import { useReadOnlyReason } from "../app/access";
 import { Button } from "../components/Button";
 import { Icon } from "../components/Icon";
+import { settingTitle } from "./commonSettings";
 import { hasOneField, SettingField, type SettingFieldProps } from "./SettingField";
 import styles from "./SettingRow.module.css";
 import { type SaveResult, type SettingEntry, useSave } from "./useSettings";
@@ -9,14 +10,14 @@ import { describeSource, summarizeValue } from "./values";
 
 interface Props {
   readonly entry: SettingEntry;
-  readonly title: ReactNode;
   /** Replaces the default field of its kind. */
   readonly renderField?: (props: SettingFieldProps) => ReactNode;
 }
 
 /** One setting: help text, value, origin, and the result of a change. */
-export function SettingRow({ entry, title, renderField }: Props) {
+export function SettingRow({ entry, renderField }: Props) {
   const { setting, value, given } = entry;
+  const title = settingTitle(setting);
   const id = useId();
   const readOnlyReason = useReadOnlyReason();
   const { result, save, refuse, cancel } = useSave(setting.name);
@@ -38,6 +39,11 @@ export function SettingRow({ entry, title, renderField }: Props) {
       <div className={styles.description}>
         <h3 id={`${id}name`}>{hasLabel ? <label htmlFor={props.id}>{title}</label> : title}</h3>
         <p className={styles.about}>{setting.about}</p>
+        <p className={styles.names}>
+          {[setting.key, setting.flag, setting.variable].map(
+            (name) => name && <code key={name}>{name}</code>,
+          )}
+        </p>
       </div>
       <div className={styles.side}>
         {setting.canBeSaved ? (
@@ -57,7 +63,7 @@ export function SettingRow({ entry, title, renderField }: Props) {
               className={styles.reset}
               disabled={readOnlyReason}
               busy={result.state === "saving"}
-              label={`Reset ${typeof title === "string" ? title : setting.key}`}
+              label={`Reset ${title}`}
               onClick={() => void save(null)}
             >
               Reset
@@ -90,8 +96,8 @@ function ReadOnlyValue({ entry: { setting, value } }: { entry: SettingEntry }) {
     <div>
       <p className={styles.readOnlyValue}>{summarizeValue(setting.kind, value)}</p>
       <p className={styles.about}>
-        Can't be saved here because it may contain a secret. Set <code>{setting.key}</code> in your own
-        config.toml, or <code>{setting.variable}</code>.
+        Can't be saved here because it may contain a secret. Set it in your own config.toml or in the
+        environment.
       </p>
     </div>
   );

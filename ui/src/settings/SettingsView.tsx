@@ -112,9 +112,9 @@ function CommonSection({
 }) {
   return (
     <Section title={section.title} about={section.about}>
-      {section.settings.map(({ name, title }) => {
+      {section.settings.map((name) => {
         const entry = all.get(name);
-        return entry && <SettingRow key={name} entry={entry} title={title} />;
+        return entry && <SettingRow key={name} entry={entry} />;
       })}
     </Section>
   );
@@ -157,7 +157,7 @@ function SettingsTable({
       {open && (
         <div className={styles.card}>
           {entries.map((entry) => (
-            <SettingRow key={entry.setting.name} entry={entry} title={<code>{entry.setting.key}</code>} />
+            <SettingRow key={entry.setting.name} entry={entry} />
           ))}
         </div>
       )}
@@ -170,13 +170,13 @@ function SearchResults({ all, query }: { all: ReadonlyMap<string, SettingEntry>;
   if (matches.length === 0)
     return (
       <EmptyState title={`No settings match “${query}”`}>
-        Searches names, keys, descriptions and environment variables.
+        Searches names, keys, flags, environment variables and descriptions.
       </EmptyState>
     );
   return (
     <Section title={matches.length === 1 ? "1 setting" : `${matches.length} settings`}>
       {matches.map((entry) => (
-        <SettingRow key={entry.setting.name} entry={entry} title={<code>{entry.setting.key}</code>} />
+        <SettingRow key={entry.setting.name} entry={entry} />
       ))}
     </Section>
   );
