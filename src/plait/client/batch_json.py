@@ -218,12 +218,27 @@ class CreatedBatch:
 
 
 @api_model
+class ClusterNode:
+    """A machine that attempts run on. `problem`: why none is started there now; null if there is no reason."""
+
+    name: str
+    address: str
+    alive: bool
+    slots: int
+    used: int
+    memory: int | None
+    free_memory: int | None
+    problem: str | None
+
+
+@api_model
 class EngineStatus:
-    """`trouble`: what keeps it from working, such as a full disk; null if nothing does."""
+    """`trouble`: what keeps it from working, such as a full disk; null if nothing does. `nodes`: of the cluster that it uses."""
 
     pid: int
     since: str
     trouble: str | None = None
+    nodes: list[ClusterNode] = field(default_factory=list)
 
 
 @api_model
@@ -334,8 +349,25 @@ class Graph:
 HeadT = TypeVar("HeadT", bound=BatchHead)
 
 
+def _describe_engine(engine: EngineInfo) -> EngineStatus:
+    nodes = [
+        ClusterNode(
+            node.name,
+            node.address,
+            node.is_alive,
+            node.slots,
+            node.used,
+            node.memory or None,
+            node.free_memory or None,
+            node.problem or None,
+        )
+        for node in engine.nodes
+    ]
+    return EngineStatus(engine.pid, to_iso(engine.since), engine.trouble or None, nodes)
+
+
 def describe_batches(engine: EngineInfo | None, state: State, batches: Sequence[ListedBatch]) -> Batches:
-    running = None if engine is None else EngineStatus(engine.pid, to_iso(engine.since), engine.trouble or None)
+    running = None if engine is None else _describe_engine(engine)
     limits = [
         ProviderLimit(provider, to_iso(breaker.until), breaker.why, breaker.rejected)
         for provider, breaker in state.breakers.items()

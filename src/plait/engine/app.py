@@ -19,6 +19,7 @@ from plait.engine.daemon import HEALTH_FILE, HealthFile
 from plait.engine.executors import BatchExecutors
 from plait.engine.loop import Dependencies, Engine
 from plait.engine.merge_queue import MergeQueue
+from plait.engine.nodes_file import NODES_FILE, NodesFile
 from plait.engine.perform import Performer
 from plait.engine.status_writeback import StatusWriter, open_source_writer
 from plait.git.location import RepoLocation
@@ -89,6 +90,7 @@ def build_dependencies(
         shared=shared,
         sleep_inhibitor=SleepInhibitor(enabled=config.engine.keep_awake),
         health=HealthFile(location.state / HEALTH_FILE),
+        nodes=NodesFile(location.state / NODES_FILE),
         workers=workers,
         conflict_predictor=ConflictPredictor(context, workspaces.preview_commit, lambda: merge_queue.merger),
         listeners=tuple(open_listeners(location, config, journal.id)),

@@ -12,13 +12,18 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from plait.core.errors import WorldError
 from plait.core.fast_dataclass import dataclass
+from plait.engine.nodes_file import NODES_FILE, read_nodes
 from plait.git.location import RepoLocation
 from plait.store.project_files import JOURNAL_FILE, has_journal
 from plait.system.atomic_files import make_private_folder, read_regular_file
 from plait.system.process_identity import TAG_VARIABLE
+
+if TYPE_CHECKING:
+    from plait.runtime.executor import NodeStatus
 
 LOG_FILE = "engine.log"
 DOORBELL_FIFO = "doorbell"
@@ -122,11 +127,14 @@ def read_health(path: Path) -> str:
 
 @dataclass(frozen=True, slots=True)
 class EngineInfo:
-    """The engine that holds the journal's lock, and since when. `trouble`: what stops it, if anything does."""
+    """The engine that holds the journal's lock, and since when. `trouble`: what stops it, if anything does; `nodes`: those of
+    the cluster that it uses.
+    """
 
     pid: int
     since: float
     trouble: str = ""
+    nodes: Sequence[NodeStatus] = ()
 
 
 def find_engine(location: RepoLocation) -> EngineInfo | None:
@@ -138,7 +146,9 @@ def find_engine(location: RepoLocation) -> EngineInfo | None:
     try:
         lock_file = journal_lock.find_lock_file(location.state / JOURNAL_FILE)
         pid, since = int(lock_file.read_text() or 0), lock_file.stat().st_mtime
-        return EngineInfo(pid, since, read_health(location.state / HEALTH_FILE))
+        return EngineInfo(
+            pid, since, read_health(location.state / HEALTH_FILE), read_nodes(location.state / NODES_FILE)
+        )
     except (OSError, ValueError):  # it has not written its pid yet
         return EngineInfo(0, 0.0)
 

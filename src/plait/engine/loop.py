@@ -23,6 +23,7 @@ from plait.engine.capacity_reporter import CapacityReporter
 from plait.engine.conflict_prediction import ConflictPredictor
 from plait.engine.context import BatchInputsCache, make_utf8_safe
 from plait.engine.daemon import HealthFile
+from plait.engine.nodes_file import NodesFile
 from plait.engine.perform import Performer
 from plait.engine.status_writeback import StatusWriter
 from plait.observe.listeners import RecordListener
@@ -58,6 +59,7 @@ class Dependencies:
     shared: SharedState
     sleep_inhibitor: SleepInhibitor
     health: HealthFile
+    nodes: NodesFile
     workers: WorkerPool
     conflict_predictor: ConflictPredictor
     listeners: tuple[RecordListener, ...] = ()
@@ -196,6 +198,7 @@ class Engine:
 
     def release(self) -> None:
         """Write the last record. Nothing is decided any more: it would not be performed."""
+        self.dependencies.nodes.remove()
         if self._uncommitted:
             self._commit(self._uncommitted)
         if not self._uncommitted:
@@ -258,6 +261,7 @@ class Engine:
             self._polled_at = now
             self.dependencies.attempts.poll_transcripts(now)
             self.dependencies.capacity.read_sensors(self.dependencies.attempts)
+            self.dependencies.nodes.write(self.dependencies.attempts.executor.list_nodes())
             self.dependencies.conflict_predictor.check_batches(now)
             self.dependencies.attempts.executor.workspaces.check_disk_usage(now)
             self._warn_once(self.dependencies.shared.problem)

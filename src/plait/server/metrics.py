@@ -33,6 +33,7 @@ from plait.core.status import BatchStatus, TaskStatus, WaitReason
 from plait.core.task import Step
 from plait.core.views import find_batch_status
 from plait.git.location import RepoLocation
+from plait.runtime.executor import NodeStatus
 from plait.server.project_session import ProjectSession
 from plait.store import project_files
 
@@ -61,6 +62,7 @@ class ProjectReading:
     running: Mapping[tuple[str, Step], int]
     breakers: Mapping[str, float]  # seconds until each may be used again; 0: it is closed
     engine: bool = False
+    nodes: Sequence[NodeStatus] = ()
     silence: float = 0.0
     requests: int = 0
     oldest_request: float = 0.0
@@ -96,7 +98,7 @@ class MetricsReader:
         state, now = client.state, time.time()
         batches, tasks, waiting = self._read_status_totals(client, counters)
         pending = [request.id for request in client.list_pending()]
-        busy = any(batch.alive for batch in state.open.values())
+        busy, engine = any(batch.alive for batch in state.open.values()), client.find_engine()
         return ProjectReading(
             counters,
             batches,
@@ -104,7 +106,8 @@ class MetricsReader:
             waiting,
             counters.running,
             _breaker_seconds(state, counters, now),
-            engine=client.find_engine() is not None,
+            engine=engine is not None,
+            nodes=engine.nodes if engine is not None else (),
             silence=max(0.0, now - state.now) if busy else 0.0,
             requests=len(pending),
             oldest_request=self._oldest_wait_seconds(pending, time.monotonic()),
@@ -156,6 +159,11 @@ def _breaker_seconds(state: State, counters: JournalCounters, now: float) -> Map
         name, until = counters.get_provider_label(provider), breaker.until
         seconds[name] = max(seconds.get(name, 0.0), 0.0 if until is None else until - now)
     return seconds
+
+
+def count_nodes(nodes: Sequence[NodeStatus]) -> Mapping[str, float]:
+    states = Counter("lost" if not node.is_alive else "problem" if node.problem else "ready" for node in nodes)
+    return _count_all(("ready", "problem", "lost"), states)
 
 
 def _journal_bytes(location: RepoLocation) -> int:
@@ -213,6 +221,19 @@ GAUGES: Mapping[str, MetricFamily] = {
     "plait_engine_up": MetricFamily("1: an engine holds the journal", (), lambda read: float(read.engine)),
     "plait_engine_silence_seconds": MetricFamily(
         "Since the last record, while an attempt runs; else 0", (), lambda read: read.silence
+    ),
+    "plait_cluster_nodes": MetricFamily(
+        "Nodes of the cluster that attempts run on, by status", ("status",), lambda read: count_nodes(read.nodes)
+    ),
+    "plait_cluster_slots": MetricFamily(
+        "Attempts that the cluster's nodes can run at once",
+        (),
+        lambda read: sum(node.slots for node in read.nodes if node.is_alive),
+    ),
+    "plait_cluster_slots_used": MetricFamily(
+        "Slots of the cluster's nodes that are taken, by any engine",
+        (),
+        lambda read: sum(node.used for node in read.nodes if node.is_alive),
     ),
     "plait_inbox_requests": MetricFamily("Requests waiting for an engine", (), lambda read: read.requests),
     "plait_inbox_oldest_request_seconds": MetricFamily(

@@ -1838,6 +1838,28 @@ export interface components {
             whenDone: "ask" | "off" | "push" | "pr" | "draft";
         };
         /**
+         * ClusterNode
+         * @description A machine that attempts run on. `problem`: why none is started there now; null if there is no reason.
+         */
+        ClusterNode: {
+            /** Address */
+            address: string;
+            /** Alive */
+            alive: boolean;
+            /** Freememory */
+            freeMemory: number | null;
+            /** Memory */
+            memory: number | null;
+            /** Name */
+            name: string;
+            /** Problem */
+            problem: string | null;
+            /** Slots */
+            slots: number;
+            /** Used */
+            used: number;
+        };
+        /**
          * ConflictFile
          * @description `ours` is the batch branch's, `theirs` the task's, `merged` has both between markers. Null: it doesn't exist on that
          *     side, or it is `binary`, or its name is in `cut`, since it is too long. `touchedBy` are the tasks whose change of it is
@@ -2052,9 +2074,11 @@ export interface components {
         EndWhy: "cancel" | "drop" | "blocked" | "stop" | "timeout" | "idle" | "feedback";
         /**
          * EngineStatus
-         * @description `trouble`: what keeps it from working, such as a full disk; null if nothing does.
+         * @description `trouble`: what keeps it from working, such as a full disk; null if nothing does. `nodes`: of the cluster that it uses.
          */
         EngineStatus: {
+            /** Nodes */
+            nodes?: components["schemas"]["ClusterNode"][];
             /** Pid */
             pid: number;
             /** Since */

@@ -28,9 +28,11 @@ from plait.store.state_claim import open_repo
 
 if TYPE_CHECKING:
     from plait.cli.live.signals import Bell
+    from plait.runtime.executor import NodeStatus
 
 _BRIEF_WIDTH = 120  # of a table that is no terminal's, if the reasons are shown in full elsewhere
 MAX_ENDED_BATCHES = 10  # batches that have ended; `plait history` has them all
+_MAX_NODES = 20  # of a cluster, one line each
 _ACTIVE_STATUSES = (TaskStatus.RUNNING, TaskStatus.VERIFYING, TaskStatus.MERGING)
 _NOTABLE_STATUSES = (
     TaskStatus.FAILED,
@@ -233,11 +235,31 @@ def _add_engine(page: Page, state: State, engine: EngineInfo | None) -> None:
         page.add_line((f"engine {engine.pid}, since {fmt.format_date(engine.since)}", "dim"))
         if engine.trouble:
             page.add_line((f"the engine is stuck: {engine.trouble}", "yellow"))
+        add_nodes(page, engine.nodes)
         return
     from plait.core.scheduler.rules import is_engine_needed  # slow to import, and only needed without an engine
 
     if is_engine_needed(state):
         page.add_line(("work is pending but no engine is running: plait run --resume", "yellow"))
+
+
+def add_nodes(page: Page, nodes: Sequence[NodeStatus]) -> None:
+    """Of the cluster: all slots in one line, then each node, but of a large cluster only those with a problem."""
+    if not nodes:
+        return
+    alive = [node for node in nodes if node.is_alive]
+    slots, used = sum(node.slots for node in alive), sum(node.used for node in alive)
+    page.add_line((f"cluster: {fmt.pluralize(len(alive), 'node')}, {used} of {slots} slots used", "dim"))
+    shown = nodes if len(nodes) <= _MAX_NODES else [node for node in nodes if node.problem or not node.is_alive]
+    width = min(40, max((len(node.name) for node in shown), default=0))
+    for node in shown[:_MAX_NODES]:
+        problem = node.problem or ("" if node.is_alive else "lost")
+        page.add_line(
+            (f"  {node.name:<{width}}  {node.address:<15}  {node.used} of {node.slots}", "dim"),
+            (f"  {problem}" if problem else "", "yellow"),
+        )
+    if len(shown) > _MAX_NODES:
+        page.add_line((f"  … {len(shown) - _MAX_NODES} more with a problem", "yellow"))
 
 
 def format_publication(view: BatchView) -> str:

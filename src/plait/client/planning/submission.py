@@ -77,8 +77,6 @@ def require_executor(settings: Settings) -> None:
         return
     if not all(map(find_spec, ("ray", "nacl"))):
         raise UserError("the executor ray needs Ray, which is not installed: pip install 'plait[ray]'")
-    if find_spec("plait.runtime.ray.executor") is None:
-        raise UserError("this version of plait can't run attempts on a cluster yet")
 
 
 def _check_programs(preview: PlanPreview, *, contest: bool) -> PlanPreview:

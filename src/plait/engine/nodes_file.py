@@ -1,0 +1,54 @@
+"""The nodes of the cluster that an engine uses, in a file for clients to read: they change too often for the journal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from plait.system.atomic_files import read_regular_file, replace_file
+
+if TYPE_CHECKING:
+    from plait.runtime.executor import NodeStatus
+
+NODES_FILE = "nodes.json"
+_MAX_BYTES = 4 << 20  # about ten thousand nodes
+
+
+class NodesFile:
+    """Only valid while the engine runs. That it can't be written is no error."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._written: Sequence[NodeStatus] = ()
+        self.remove()
+
+    def write(self, nodes: Sequence[NodeStatus]) -> None:
+        """Only if something has changed."""
+        if list(nodes) == list(self._written):
+            return
+        import msgspec  # only engines with a cluster
+
+        self._written = nodes
+        with suppress(OSError):
+            replace_file(self._path, msgspec.json.encode(list(nodes)))
+
+    def remove(self) -> None:
+        with suppress(OSError):
+            self._path.unlink(missing_ok=True)
+
+
+def read_nodes(path: Path) -> Sequence[NodeStatus]:
+    """Empty if there is no cluster."""
+    try:
+        data = read_regular_file(path, _MAX_BYTES)
+    except OSError:
+        return ()
+    import msgspec  # slow to import, and few engines have a cluster
+
+    from plait.runtime.executor import NodeStatus
+
+    with suppress(msgspec.DecodeError):  # or ValidationError, which is one
+        return msgspec.json.decode(data, type=tuple[NodeStatus, ...])
+    return ()
