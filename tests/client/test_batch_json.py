@@ -210,12 +210,13 @@ def test_the_counts_sum_to_the_total_after_every_record(path: Path) -> None:
 def test_the_status_has_the_engine_and_its_trouble() -> None:
     assert to_json(describe_batches(None, State(), [])) == {"engine": None, "batches": [], "limits": []}
     running = to_json(describe_batches(EngineInfo(42, 0.0), State(), []))
-    assert running["engine"] == {"pid": 42, "since": "1970-01-01T00:00:00.000Z", "trouble": None}
+    assert running["engine"] == {"pid": 42, "since": "1970-01-01T00:00:00.000Z", "trouble": None, "nodes": []}
     hindered = to_json(describe_batches(EngineInfo(42, 0.0, "the disk is full"), State(), []))
     assert hindered["engine"] == {
         "pid": 42,
         "since": "1970-01-01T00:00:00.000Z",
         "trouble": "the disk is full",
+        "nodes": [],
     }
 
 
