@@ -53,6 +53,10 @@ test-agents: $(STAMP) $(ALL) $(PIPPED) $(SANDBOX)  ## the real coding tools, all
 test-ray: $(STAMP)  ## attempts on a Ray cluster of three nodes on this machine, with nodes and engines killed and stopped
 	PLAIT_RAY_LONG=1 $(BIN)/pytest -n 0 tests/runtime/ray
 
+test-containers: $(STAMP)  ## attempts in containers of podman, which is installed if it can be
+	sh tests/runtime/sandbox/podman.sh
+	PLAIT_CONTAINERS=1 $(BIN)/pytest -q tests/runtime/sandbox/test_podman.py
+
 unit: $(STAMP) $(OPENAPI) $(FEW) $(PAGE) $(BROWSER) $(SANDBOX)
 	$(PYTEST)
 

@@ -15,10 +15,13 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
 
 from plait.core.errors import WorldError
 from plait.runtime.sandbox.layout import Access, SandboxLayout
 from plait.runtime.sandbox.network import listen_inside, serve_proxy, write_line
+from plait.runtime.sandbox.spec import SandboxLimits
 
 PODMAN, DOCKER = "podman", "docker"
 # Of the image or of the container itself.
@@ -26,6 +29,7 @@ _OWN_VARIABLES = frozenset(
     {"PATH", "HOSTNAME", "PWD", "OLDPWD", "SHLVL", "_", "LD_LIBRARY_PATH", "LD_PRELOAD", "PYTHONHOME"}
 )
 _OPEN_FILES, _PROCESSES = 8192, 8192
+_NAME_FILE = "container"  # in the attempt's private folder
 _TEMPORARY_FOLDERS = ("/tmp", "/var/tmp")  # noqa: S108 - the container's own
 
 
@@ -47,13 +51,7 @@ def build_container_arguments(
     argv += ["--userns", "keep-id"] if program == PODMAN and user[0] else ["--user", f"{user[0]}:{user[1]}"]
     argv += ["--memory", str(limits.memory)] if limits.memory else []
     argv += ["--pids-limit", str(limits.processes)] if limits.processes else []
-    # Lower than the defaults, which this process may not be allowed to set.
-    ulimits = [
-        f"nofile={_OPEN_FILES}:{_OPEN_FILES}",
-        f"nproc={limits.processes or _PROCESSES}:{limits.processes or _PROCESSES}",
-    ]
-    ulimits += [f"fsize={limits.disk}:{limits.disk}"] if limits.disk else []
-    argv += [word for limit in ulimits for word in ("--ulimit", limit)]
+    argv += _build_ulimits(limits)
     size = f":size={limits.disk}" if limits.disk else ""
     argv += [word for folder in _TEMPORARY_FOLDERS for word in ("--tmpfs", f"{folder}{size}")]
     argv += [word for name in variables if name not in _OWN_VARIABLES for word in ("--env", name)]
@@ -64,6 +62,34 @@ def build_container_arguments(
             mode = ":ro" if mount.access is Access.READ else ""
             argv += ["--volume", f"{mount.origin}:{mount.target}{mode}"]
     return (*argv, "--workdir", layout.workspace, image)
+
+
+def _build_ulimits(limits: SandboxLimits) -> list[str]:
+    """Lower than podman's own, which this process may not be allowed to set."""
+    values = {"nofile": _OPEN_FILES, "nproc": limits.processes or _PROCESSES}
+    values |= {"fsize": limits.disk} if limits.disk else {}
+    return [word for name, value in values.items() for word in ("--ulimit", f"{name}={value}:{value}")]
+
+
+def name_container(program: str, private: Path) -> str:
+    """A name for the attempt's container, by which `remove_container` finds it."""
+    name = f"plait-{os.getpid()}-{os.urandom(6).hex()}"
+    (private / _NAME_FILE).write_text(f"{program} {name}")
+    return name
+
+
+def remove_container(private: Path) -> None:
+    """Remove what is left of an attempt's container: killed with it, nothing else does."""
+    with suppress(OSError, ValueError):
+        program, name = (private / _NAME_FILE).read_text().split()
+
+        subprocess.run([program, "rm", "--force", name], stdin=subprocess.DEVNULL, capture_output=True, check=False)
+
+
+def build_probe_command(program: str, image: str) -> tuple[str, ...]:
+    """Runs `true` in a container, without network."""
+    options = ("run", "--rm", "--network", "none", "--cap-drop", "all", *_build_ulimits(SandboxLimits()))
+    return (program, *options, image, "true")
 
 
 def build_container_command(

@@ -41,7 +41,7 @@ def list_support(image: str = "") -> list[SandboxSupport]:
 
 @cache
 def probe_container(image: str) -> SandboxSupport:
-    from plait.runtime.sandbox.container import find_container_program
+    from plait.runtime.sandbox.container import build_probe_command, find_container_program
 
     mode, program = SandboxMode.CONTAINER, find_container_program()
     if program is None:
@@ -50,7 +50,7 @@ def probe_container(image: str) -> SandboxSupport:
     if not image:
         hint = "Set sandbox.image to an image with git, the agent and what checks need."
         return SandboxSupport(mode, works=False, text=f"{program} is installed, but no image is set", hint=hint)
-    problem = _try_command((program, "run", "--rm", "--network", "none", "--cap-drop", "all", image, "true"))
+    problem = _try_command(build_probe_command(program, image))
     if problem:
         return SandboxSupport(mode, works=False, text=f"{program} can't run {image}: {problem}")
     return SandboxSupport(mode, works=True, text=f"{program}, {image}")

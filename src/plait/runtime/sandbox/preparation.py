@@ -22,6 +22,7 @@ from plait.core.settings import SandboxMode
 from plait.git.worktrees.metadata import read_gitdir_link
 from plait.git.worktrees.sandbox_view import GitView
 from plait.runtime.executor import AttemptKind, AttemptSpec
+from plait.runtime.sandbox.container import remove_container
 from plait.runtime.sandbox.layout import Access, Mount, SandboxLayout, is_inside
 from plait.runtime.sandbox.limits import remove_limit_groups
 from plait.runtime.sandbox.spec import SandboxLimits, SandboxSpec
@@ -156,6 +157,7 @@ def remove_planted_link(git_dir: Path) -> None:
 
 def remove_private_folder(attempt_folder: Path) -> None:
     """The attempt's home and /tmp, and what limited it, when it has ended."""
+    remove_container(AttemptFolder(attempt_folder).sandbox)
     remove_limit_groups(AttemptFolder(attempt_folder).sandbox)
     with suppress(OSError):
         remove_tree(AttemptFolder(attempt_folder).sandbox)

@@ -51,7 +51,7 @@ def build_sandbox_command(  # noqa: PLR0913 - each is another place
     except OSError as error:
         raise WorldError(f"can't prepare the sandbox of {spec.attempt}: {error}") from error
     if sandbox.mode is SandboxMode.CONTAINER:
-        return _build_container_command(spec, sandbox, layout)
+        return _build_container_command(spec, sandbox, layout, places.private)
     if sys.platform == "darwin":
         return seatbelt.build_seatbelt_command(layout)
     program = shutil.which(bubblewrap.PROGRAM)
@@ -92,7 +92,9 @@ def _proxy_server() -> ProxyServer:
     return server
 
 
-def _build_container_command(spec: AttemptSpec, sandbox: SandboxSpec, layout: SandboxLayout) -> tuple[str, ...]:
+def _build_container_command(
+    spec: AttemptSpec, sandbox: SandboxSpec, layout: SandboxLayout, private: Path
+) -> tuple[str, ...]:
     from plait.runtime.sandbox import container  # only where there are containers
     from plait.runtime.sandbox.network import pick_ports
 
@@ -108,6 +110,7 @@ def _build_container_command(spec: AttemptSpec, sandbox: SandboxSpec, layout: Sa
         [TAG_VARIABLE, *spec.env],
         (os.geteuid(), os.getegid()),
     )
+    arguments = ("--name", container.name_container(program, private), *arguments)
     return container.build_container_command(program, arguments, pick_ports(sandbox.hosts), sandbox.hosts)
 
 
