@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import json
+from urllib.parse import quote, quote_plus
 
 import pytest
 from hypothesis import given, strategies as st
@@ -254,3 +256,16 @@ def test_the_end_of_a_text_has_no_part_of_a_secret() -> None:
         kept = text[max(0, len(text) - size) :]
         begins_inside = len("two ") < size < len(f"{VALUE} two")
         assert redactor.redact_end(text, size) == ("*** two" if begins_inside else redactor(kept)), size
+
+
+@pytest.mark.parametrize("around", [("", ""), ("u:", ""), ("user:", "\n"), ("x", "yz")])
+def test_a_secret_is_recognised_in_base64_and_in_addresses(around: tuple[str, str]) -> None:
+    secret = "p4ss/w?rd+ÿ>>~é"
+    hide = build_redactor({"DB_PASSWORD": secret})
+    data = f"{around[0]}{secret}{around[1]}".encode()
+    for encoded in (base64.b64encode(data), base64.urlsafe_b64encode(data)):
+        shown = hide(f"Basic: {encoded.decode()}.")
+        assert REDACTED in shown
+        assert not any(encoded.decode()[at : at + 8] in shown for at in range(8, len(encoded) - 15))
+    for spelling in (quote(secret), quote(secret, safe=""), quote_plus(secret)):
+        assert spelling not in hide(f"https://u:{spelling}@example.org/?token={spelling}&x=1")

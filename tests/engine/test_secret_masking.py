@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from plait.agents.redaction import Redactor
 from plait.core.state import State
 from plait.core.task import Attempt, Step, Task
 from plait.engine.context import BatchInputsCache, EngineContext
 from plait.engine.secret_masking import SecretMasker
 from plait.runtime.reactor import SelectReactor
 from plait.runtime.worker_pool import WorkerPool
-from plait.store import batch_files
+from plait.store import batch_files, batch_secrets
 from plait.store.batch_files import BatchInputs
 from plait.system.state_paths import StateFolder
 
@@ -105,3 +106,14 @@ def test_the_engine_log_contains_no_secret_of_a_batch(harness: Harness, capsys: 
     harness.inputs.get_redactor("b")
     log.write_line(f"it failed with {SECRET}")
     assert "it failed with ***" in capsys.readouterr().err
+
+
+def test_nothing_is_remembered_of_a_batch_that_is_masked(tmp_path: Path) -> None:
+    transcript = tmp_path / "tasks" / "one" / "write-1" / "transcript"
+    transcript.parent.mkdir(parents=True)
+    transcript.write_text("printed\n")
+    masked = {tmp_path.parent / "other": 1}
+    batch_secrets.mask_file(transcript, Redactor(), masked)
+    assert transcript in masked
+    batch_secrets.mask_batch(tmp_path, masked)
+    assert masked == {tmp_path.parent / "other": 1}

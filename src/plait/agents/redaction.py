@@ -10,10 +10,12 @@ the padding.
 from __future__ import annotations
 
 import re
+from base64 import b64encode
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 from json import dumps
+from urllib.parse import quote
 
 from plait.agents.interface import AgentEvent, OutputParser
 from plait.agents.plain_text import ESCAPES
@@ -26,6 +28,7 @@ _PADDING = "\x7f"  # DEL: one byte, allowed in JSON, printed by nothing and show
 _MASK = pattern(rf"{re.escape(REDACTED)}{_PADDING}+")
 _PADDING_RUN = pattern(f"{_PADDING}+")
 _MIN_PART_CHARS = 16  # of a part of a structured value
+_URL_SAFE_BASE64 = str.maketrans("+/", "-_")
 
 _SECRET_NAME = pattern(
     r"PASSWORD|PASSWD|PASSPHRASE|SECRET|TOKEN|CREDENTIAL|PRIVATE|API_?KEY|KEY(?:_|$)|(?:^|_)PAT(?:_|$)|_PWD?(?:_|$)|COOKIE",
@@ -272,10 +275,21 @@ def _hide_key_lines(text: str, hide: Hide) -> str:
 
 
 def _secret_spellings(value: str) -> Iterable[str]:
-    """The value as it is, and escaped as in JSON; of a structured text, its long parts."""
+    """The value as it is, escaped as in JSON and in an address, and in base64; of a structured text, its long parts."""
     parts = [value] if not _STRUCTURE.match(value) else _PARTS.findall(value)
     for part in parts:
         if len(part) >= MIN_SECRET_CHARS:
             yield part
             yield dumps(part)[1:-1]
             yield dumps(part, ensure_ascii=False)[1:-1]
+            yield from (quote(part, safe=safe, errors="surrogateescape") for safe in ("", "/"))
+            yield from _encode_base64(part.encode("utf-8", "surrogateescape"))
+
+
+def _encode_base64(secret: bytes) -> Iterable[str]:
+    """The characters that are the same whatever is around it (`user:secret`), for each place of its first byte among three."""
+    for before in range(3):
+        encoded = b64encode(bytes(before) + secret).decode()
+        known = encoded[(before * 8 + 5) // 6 : (before + len(secret)) * 8 // 6]
+        yield known
+        yield known.translate(_URL_SAFE_BASE64)

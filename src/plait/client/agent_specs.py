@@ -81,8 +81,11 @@ def find_default_agent(config: Config) -> tuple[str, ...]:
     return ()
 
 
-def explain_missing(spec: AgentSpec) -> tuple[str, str] | None:
-    """Why an agent can't be run, and what to do; None if its program is installed, or none is known."""
+def explain_missing(spec: AgentSpec, flag: str = "--agent") -> tuple[str, str] | None:
+    """Why an agent can't be run, and what to do; None if its program is installed, or none is known.
+
+    `flag` is the one that chose it.
+    """
     info = AGENTS.get(spec.name)
     if info is not None and spec.name == MODEL_AGENT and find_spec("openai") is None:
         return (
@@ -102,7 +105,7 @@ def explain_missing(spec: AgentSpec) -> tuple[str, str] | None:
     install = f"Install it ({info.install}), or choose" if info and info.install else "Put it on the PATH, or choose"
     return (
         f"the agent {spec.name} is not installed here",
-        f"{install} another agent: --agent; plait agents lists them.",
+        f"{install} another agent: {flag}; plait agents lists them.",
     )
 
 

@@ -122,6 +122,8 @@ def mask_batch(path: Path, masked: MutableMapping[Path, int]) -> None:
     if secrets:
         fingerprints = {*_read_fingerprints(path), *make_fingerprints(secrets, _read_or_create_key())}
         replace_file(path / FINGERPRINTS_FILE, msgspec.json.encode(sorted(fingerprints)), durable=True)
+    for file in [file for file in masked if path in file.parents]:
+        del masked[file]  # it has ended
 
 
 def mask_file(file: Path, redactor: Redactor, masked: MutableMapping[Path, int]) -> None:

@@ -19,7 +19,7 @@ from tests.support.contest_project import AMBER, BIRCH, JUDGE, ContestProject
         (("--contest", f"{AMBER},{BIRCH}", "--judge", JUDGE, "--score", "true"), "not by both"),
         (("--contest", f"{AMBER},{BIRCH}", "--judge", "nobody"), "there is no agent called nobody"),
         (("--contest", f"{AMBER},{BIRCH}", "--judge", f"{JUDGE},cluade"), "Did you mean claude?"),
-        (("--contest", f"{AMBER},{BIRCH}", "--judge", f"{JUDGE},aider"), "the judge aider isn't available"),
+        (("--contest", f"{AMBER},{BIRCH}", "--judge", f"{JUDGE},aider"), "choose another agent: --judge"),
         (("--contest", f"{AMBER},{BIRCH}", "--judge", f"{JUDGE},shell"), "can't judge"),
         (("--contest", f"{AMBER},{BIRCH}", "--judge", ",".join([JUDGE] * 10)), "10 judges are too many: 9 at most"),
         (("--judge", JUDGE, "--agent", AMBER), "only works in a contest"),

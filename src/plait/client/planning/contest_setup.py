@@ -47,7 +47,7 @@ def _find_judge(name: str, agents: Sequence[AgentSpec]) -> AgentSpec:
     if name == SHELL_AGENT:
         raise UserError("shell runs scripts of tasks and can't judge", hint="Name a coding tool: --judge.")
     spec = next((spec for spec in agents if spec.name == name), AgentSpec(name))
-    refused = explain_missing(spec)
+    refused = explain_missing(spec, "--judge")
     if refused is not None:
         raise UserError(f"the judge {name} isn't available: {refused[0]}", hint=refused[1])
     return spec
