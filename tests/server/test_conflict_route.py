@@ -97,6 +97,57 @@ def test_a_change_based_on_a_dropped_task_conflicts_with_the_rebuilt_branch(
     assert file["touchedBy"] == []
 
 
+def test_a_person_resolves_a_conflict_and_the_result_is_merged(
+    worktree_server: RunningServer, conflict: tuple[str, str, str]
+) -> None:
+    batch, _, lost = conflict
+    server, path = worktree_server, f"/api/batches/{batch}/tasks/{lost}/resolve"
+    before = server.project.snapshot_user_files()
+    found = get_conflict(server, batch, lost)
+    seen = {"with": found["with"], "tip": found["tip"]}
+    (file,) = found["files"]
+    assert (file["sides"], file["editable"]) == (True, True)
+    refused = server.post(path, {**seen, "with": found["base"], "rest": "task"}, 409)
+    assert (refused["state"], "the batch branch has moved on: " in refused["error"]) == ("conflicted", True)
+    refused = server.post(path, {**seen, "tip": found["base"], "rest": "task"}, 409)
+    assert f"the change of {lost} is another by now" in refused["error"]
+    for files, why in (
+        ([{"path": "roof.txt", "text": file["merged"]}], "roof.txt:1 is still a conflict marker"),
+        ([{"path": "../roof.txt", "text": "x"}], "../roof.txt is not in conflict"),
+        ([{"path": "roof.txt"}], "roof.txt needs either a side or a text"),
+        ([{"path": "roof.txt", "text": "a\0b"}], "the text of roof.txt is binary"),
+        ([], "not resolved yet: roof.txt"),
+    ):
+        assert server.post(path, {**seen, "files": files}, 422)["error"] == why
+    assert server.statuses(batch)[lost] == "conflicted"
+
+    body = {**seen, "files": [{"path": "roof.txt", "text": "slate and tiles\r\nroof\n"}]}
+    for _ in range(2):  # the second time, the key tells that it was granted
+        (result,) = server.client.post(path, json=body, headers={"Idempotency-Key": "once"}).json()["results"]
+        assert (result["taskId"], result["result"]) == (lost, "granted")
+        server.wait_for_task(batch, lost, "done")
+    branch = server.batch(batch)["branch"]
+    assert server.project.git("cat-file", "-s", f"{branch}:roof.txt") == str(len("slate and tiles\r\nroof\n"))
+    assert server.post(path, body, 409)["error"] == f"{lost} is done: it has no conflict to resolve"
+    assert server.project.snapshot_user_files() == before
+
+
+def test_the_command_line_lists_a_conflict_and_resolves_it_in_an_editor(
+    worktree_server: RunningServer, conflict: tuple[str, str, str]
+) -> None:
+    batch, won, lost = conflict
+    project = worktree_server.project
+    listed = project.plait("resolve", batch, lost).out
+    assert f"  roof.txt (content, last changed by {won})" in listed
+    done = project.plait("resolve", batch, lost, "--edit", env={"GIT_EDITOR": "sed -i -e '/^[<=>]/d'"})
+    assert f"{lost} is done" in done.out
+    branch = worktree_server.batch(batch)["branch"]
+    assert project.git("show", f"{branch}:roof.txt") == f"{word(won)}\n{word(lost)}\nroof"
+    refused = project.plait("resolve", batch, lost, "--rest", "task")
+    assert refused.code == 2
+    assert f"{lost} is done: it has no conflict to resolve" in refused.err
+
+
 def test_a_commit_that_git_has_lost_is_named(worktree_server: RunningServer, conflict: tuple[str, str, str]) -> None:
     batch, _, lost = conflict
     tip = get_conflict(worktree_server, batch, lost)["tip"]

@@ -41,6 +41,7 @@ COMMAND_GROUPS = {
         "resume": ("control", "Resume a stopped batch; finished tasks are not run again."),
         "retry": ("control", "Retry failed tasks and the ones they blocked."),
         "recheck": ("control", "Verify finished work again and merge it; no agent runs."),
+        "resolve": ("resolve", "Resolve a task's conflict: take a side of each file, or edit it."),
     },
     "Results": {
         "diff": ("diff", "Show what a task, its running attempt or the batch has changed."),

@@ -494,6 +494,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/batches/{batch_id}/tasks/{task_id}/resolve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resolve
+         * @description Resolve its conflict: the result is verified, merged and gated. No agent runs; a retry has an agent repair it.
+         */
+        post: operations["resolveTaskConflict"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/batches/{batch_id}/tasks/{task_id}/retry": {
         parameters: {
             query?: never;
@@ -1863,7 +1883,8 @@ export interface components {
          * ConflictFile
          * @description `ours` is the batch branch's, `theirs` the task's, `merged` has both between markers. Null: it doesn't exist on that
          *     side, or it is `binary`, or its name is in `cut`, since it is too long. `touchedBy` are the tasks whose change of it is
-         *     on the branch, the newest first; `said` is git's message about it.
+         *     on the branch, the newest first; `said` is git's message about it. `sides`: either side can be taken; `editable`: `merged`
+         *     can be edited and sent back.
          */
         ConflictFile: {
             /** Base */
@@ -1872,6 +1893,8 @@ export interface components {
             binary: boolean;
             /** Cut */
             cut: ("base" | "ours" | "theirs" | "merged")[];
+            /** Editable */
+            editable: boolean;
             kind: components["schemas"]["ConflictKind"];
             /** Merged */
             merged: string | null;
@@ -1881,6 +1904,8 @@ export interface components {
             path: string;
             /** Said */
             said: string;
+            /** Sides */
+            sides: boolean;
             /** Theirs */
             theirs: string | null;
             /** Touchedby */
@@ -2270,6 +2295,24 @@ export interface components {
             /** Message */
             message: string;
             severity: components["schemas"]["Severity"];
+        };
+        /**
+         * FileResolution
+         * @description Either a `side` or a `text`.
+         */
+        FileResolution: {
+            /** Path */
+            path: string;
+            /**
+             * Side
+             * @description The version to take
+             */
+            side?: ("batch" | "task") | null;
+            /**
+             * Text
+             * @description The whole file as it should be
+             */
+            text?: string | null;
         };
         /**
          * FullDiff
@@ -3441,6 +3484,29 @@ export interface components {
              * @description Command that must pass in a workspace
              */
             verify?: string | null;
+        };
+        /**
+         * ResolveBody
+         * @description `with` and `tip` are those of the conflict that was looked at: if they have changed, it is refused (409).
+         */
+        ResolveBody: {
+            /** Files */
+            files?: components["schemas"]["FileResolution"][];
+            /**
+             * Markers
+             * @description Lines like conflict markers may be left in texts
+             * @default false
+             */
+            markers?: boolean;
+            /**
+             * Rest
+             * @description For all files that aren't named
+             */
+            rest?: ("batch" | "task") | null;
+            /** Tip */
+            tip: string;
+            /** With */
+            with: string;
         };
         /**
          * RetryBody
@@ -8005,6 +8071,176 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": components["schemas"]["RecheckBody"] | null;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ActionResults"];
+                };
+            };
+            /** @description Durable, but no engine has answered yet */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ActionResults"];
+                };
+            };
+            /** @description Malformed request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed for this token, or from another origin */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body took too long */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not possible in this state, named in `state` */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The URL is too long */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unknown host name */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Invalid; `field` says what */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many wrong tokens */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers are too long */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Internal error; see the server log */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Something outside of plait failed: the disk, git, the journal */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    resolveTaskConflict: {
+        parameters: {
+            query?: {
+                /** @description The project's id; none: the default project */
+                project?: string | null;
+            };
+            header?: {
+                /** @description A repeated request with the same key is answered, but not performed again */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description A batch's id, or a unique prefix of it */
+                batch_id: string;
+                /** @description A task's id, percent-encoded */
+                task_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ResolveBody"];
             };
         };
         responses: {

@@ -98,7 +98,7 @@ def retry_command(
     as_json: opt.Json = False,
 ) -> int:
     """Without tasks, retry all that failed, timed out, conflicted or were cancelled. Uses the current settings."""
-    with _open_followed_session(where) as session:
+    with open_followed_session(where) as session:
         target = find_batch_and_tasks(session.preview_state(), names or ())
         if agent is not None:
             task_actions.check_agent(target.batch, agent)
@@ -118,7 +118,7 @@ def recheck_command(
     as_json: opt.Json = False,
 ) -> int:
     """Without tasks, recheck all that aren't done and whose agents had finished."""
-    with _open_followed_session(where) as session:
+    with open_followed_session(where) as session:
         target = find_batch_and_tasks(session.preview_state(), names or ())
         tasks = task_actions.sort_by_needs(target.batch, target.tasks or task_actions.list_recheckable(target.batch))
         if not tasks and not as_json:
@@ -129,7 +129,7 @@ def recheck_command(
         return again.run(no_wait=no_wait)
 
 
-def _open_followed_session(where: Path) -> Session:
+def open_followed_session(where: Path) -> Session:
     from plait.client.event_stream import EventStream  # only for what is shown while waiting
 
     return open_session(open_repo(where), EventStream())
@@ -155,7 +155,7 @@ class _RunAgain:
                 return code
         self.session.subscribe()
         answers = _ask_for_tasks(self.session, self.target, self.make_request)
-        return _wait_for_ends(self.session, batch.id, answers, no_wait=no_wait, as_json=self.as_json)
+        return wait_for_ends(self.session, batch.id, answers, no_wait=no_wait, as_json=self.as_json)
 
     def _refresh_batch(self, *, runs_agents: bool) -> int | None:
         """None if the batch has the settings of today, else the exit code."""
@@ -270,7 +270,7 @@ def _list_granted_tasks(answers: Sequence[task_actions.TaskAnswer]) -> list[str]
     return [task for _, answer in answers if answer.granted for task in answer.tasks]
 
 
-def _wait_for_ends(
+def wait_for_ends(
     session: Session, batch: str, answers: Sequence[task_actions.TaskAnswer], *, no_wait: bool, as_json: bool
 ) -> int:
     """Print the answers, what happens, and how the tasks ended; as JSON, only the last. The exit code."""

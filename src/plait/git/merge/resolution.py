@@ -47,13 +47,14 @@ _STAGES = {Side.BATCH: 2, Side.TASK: 3}
 
 @dataclass(frozen=True, slots=True)
 class ResolvedConflict:
-    """A change that conflicts with `onto`, and for each file in conflict a side, or its content."""
+    """A change that conflicts with `onto`, and for each file in conflict a side, or its content; `rest` is for all others."""
 
     batch: str
     change: Change
     onto: str
     choices: Mapping[str, Side | bytes]
     message: MergeMessage
+    rest: Side | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,7 @@ def resolve_conflict(
 
         def make() -> Resolution:
             plain, tried, plan = merging.try_merge(change, onto, rules, ())
-            tree = objects.update_entries(plain, plan.tree, _choose_entries(plain, tried, plan, resolved.choices))
+            tree = objects.update_entries(plain, plan.tree, _choose_entries(plain, tried, plan, resolved))
             if tree == git.text("rev-parse", f"{onto}^{{tree}}") and not plan.files:
                 raise UserError(
                     f"nothing of {change.task}'s change would be left",
@@ -103,10 +104,12 @@ def resolve_conflict(
 
 
 def _choose_entries(
-    git: Git, tried: MergeResult, plan: RegenerationPlan, choices: Mapping[str, Side | bytes]
+    git: Git, tried: MergeResult, plan: RegenerationPlan, resolved: ResolvedConflict
 ) -> dict[str, TreeEntry | None]:
     if not plan.conflicts:
         raise UserError("it doesn't conflict with the branch any more", hint="Recheck it: that merges it as it is.")
+    rest = resolved.rest
+    choices = {**(dict.fromkeys(plan.conflicts, rest) if rest else {}), **resolved.choices}
     unknown = [path for path in choices if path not in plan.conflicts]
     if unknown:
         raise UserError(

@@ -25,6 +25,7 @@ from plait.server.http.routes.actions import (
     run_task_action,
 )
 from plait.server.http.routes.batches import submit_batch
+from plait.server.http.routes.conflicts import ResolveBody, find_resolvable, resolve_task_conflict
 from plait.server.lookup import resolve_batch, resolve_task
 from plait.server.mcp.results import ActionsResult, PublishResult, RunResult
 from plait.server.mcp.snapshot import WAIT_TOOL_SECONDS, describe_batch, poll_until, read_batch_summary
@@ -184,4 +185,28 @@ async def _run_on_tasks(
     return ActionsResult.model_validate({"batch_id": name, "results": answered.results})
 
 
-ACTION_TOOLS = (run, *map(_define_action_tool, ACTIONS), pull_request)
+class ResolveParams(TaskParams):
+    batch_files: NamesArg | None = Field(None, description="Files of which the batch branch's version is taken.")
+    task_files: NamesArg | None = Field(None, description="Files of which the task's version is taken.")
+    rest: Literal["batch", "task"] | None = Field(None, description="The side to take of all other files.")
+
+
+@define_tool("resolve")
+async def resolve(call: ToolCall, params: ResolveParams) -> ActionsResult:
+    """Resolve a task's conflict with the batch branch by taking a side of each file. The result is verified and merged,
+    without an agent; `retry` has an agent repair the conflict instead. Ask a person which side counts.
+    """
+    conflict = await find_resolvable(call.session, params.batch, params.task)
+    sides = [("batch", params.batch_files or ()), ("task", params.task_files or ())]
+    body = {
+        "with": conflict.merge.onto,
+        "tip": conflict.merge.change.tip,
+        "files": [{"path": path, "side": side} for side, paths in sides for path in paths],
+        "rest": params.rest,
+    }
+    task = conflict.merge.change.task
+    answered = await resolve_task_conflict(call.session, conflict.batch, task, ResolveBody.model_validate(body))
+    return ActionsResult.model_validate(answered)
+
+
+ACTION_TOOLS = (run, *map(_define_action_tool, ACTIONS), resolve, pull_request)

@@ -312,7 +312,7 @@ async def run_batch_action(
     def choose(client: Session) -> tuple[str, TaskRequests]:
         batch_state = resolve_batch(client.preview_state(), batch)
         operation = (action.name, batch_state.id, options.agent or "", str(options.approve_all), *options.identity)
-        make_id = _identify(client, KeyedRequest(options.key, session.id, operation))
+        make_id = identify(client, KeyedRequest(options.key, session.id, operation))
         build = action.batch_request
         if build is None:  # a retry or a recheck
             stored = find_stored_requests(client) if options.key else set()
@@ -323,7 +323,7 @@ async def run_batch_action(
             build = make_auto_approve_factory(batch_state)
         return batch_state.id, [(None, build(make_id(), batch_state.id))]
 
-    return await _ask_and_report(session, choose, options)
+    return await ask_and_report(session, choose, options)
 
 
 async def run_task_action(
@@ -339,12 +339,12 @@ async def run_task_action(
         batch_state, task_state = resolve_batch_and_task(client.preview_state(), batch, task)
         own = (options.agent or "", options.text, *options.identity)
         operation = (action, batch_state.id, task_state.task.id, *own)
-        request_id = _identify(client, KeyedRequest(options.key, session.id, operation))()
+        request_id = identify(client, KeyedRequest(options.key, session.id, operation))()
         return batch_state.id, [
             (task_state.task.id, build_task_request(batch_state, task_state, action, request_id, options))
         ]
 
-    return await _ask_and_report(session, choose, options)
+    return await ask_and_report(session, choose, options)
 
 
 def is_accepted(answered: ActionResults) -> bool:
@@ -375,14 +375,14 @@ async def publish_batch(
 
     def choose(client: Session) -> tuple[str, TaskRequests]:
         operation = ("pr", view.id, publish, repr((options.title, options.body)))
-        request_id = _identify(client, KeyedRequest(key, session.id, operation))()
+        request_id = identify(client, KeyedRequest(key, session.id, operation))()
         return view.id, [(None, requests.Ship(request_id, view.id, publish, *texts))]
 
-    answered = await _ask_and_report(session, choose, ActionOptions(key=key))
+    answered = await ask_and_report(session, choose, ActionOptions(key=key))
     return await session.query(lambda client: describe_publishing(client.preview_state(), answered))
 
 
-def _identify(client: Session, request: KeyedRequest) -> Callable[..., str]:
+def identify(client: Session, request: KeyedRequest) -> Callable[..., str]:
     """Makes the ids of its requests. Raises FieldError if its key was used for something else."""
     request.require_same_operation(client)
     return request.make_id
@@ -451,7 +451,7 @@ async def _refresh_batch(session: ProjectSession, batch: str, sent: Sequence[Req
             raise StateError(message, state=find_batch_status(state)[0].value)
 
 
-async def _ask_and_report(
+async def ask_and_report(
     session: ProjectSession, choose: Callable[[Session], tuple[str, TaskRequests]], options: ActionOptions
 ) -> ActionResults:
     async with hold_key(session, options.key):

@@ -17,7 +17,6 @@ from starlette.types import Receive, Scope, Send
 from plait.agents.output_parser import JsonLinesParser
 from plait.client.api_errors import NotFoundError, StateError
 from plait.client.batch_lookup import choose_attempt, choose_gate, find_failed_check
-from plait.client.conflicts import ConflictView, TaskConflict, describe_conflict, view_conflict
 from plait.client.conversation import Conversation, ConversationDraft, complete_conversation, draft_conversation
 from plait.client.diff import (
     DiffRange,
@@ -197,7 +196,7 @@ async def get_log(  # noqa: PLR0913, PLR0917 - what can be asked of a transcript
             return None if gate is None else gate.decision.n
 
         failed = find_failed_check(batch, task, find_gate) if wants_failed else None
-        with _map_to_state_error(make_task_view(state, batch, task).status.value):
+        with map_to_state_error(make_task_view(state, batch, task).status.value):
             name = failed or choose_attempt(state, batch, task, Step(step or "write"), attempt)
         return name, is_attempt_running(state, name), history.list_attempts(task.task.id)
 
@@ -299,24 +298,6 @@ async def get_conversation(session: SessionDep, batch_id: BatchId, task_id: Task
     return await asyncio.to_thread(complete_conversation, session.location, draft)
 
 
-@routes.add("GET", f"{TASK_PATH}/conflict", TaskConflict)
-async def get_conflict(session: SessionDep, batch_id: BatchId, task_id: TaskName) -> TaskConflict:
-    """Both sides of its conflict, file by file."""
-
-    def read(client: Session) -> tuple[ConflictView, str]:
-        state = client.preview_state()
-        batch, task = resolve_batch_and_task(state, batch_id, task_id)
-        status = make_task_view(state, batch, task).status.value
-        conflict = view_conflict(batch, task, session.follower.history.get_batch(batch.id).find_conflict(task.task.id))
-        if conflict is None:
-            raise StateError(f"{task.task.id} has no conflict", state=status)
-        return conflict, status
-
-    conflict, status = await session.query(read)
-    with _map_to_state_error(status):
-        return await asyncio.to_thread(describe_conflict, session.location, conflict)
-
-
 @routes.add("GET", f"{BATCH_PATH}/pr", PullRequestPreview)
 async def get_pull_request_text(session: SessionDep, batch_id: BatchId) -> PullRequestPreview:
     """The text of the batch's pull request, if it were opened or updated now."""
@@ -338,7 +319,7 @@ async def read_diff(
 
     def read() -> FullDiff:
         redactor = load_content_redactor(project_files.open_state_paths(session.location), name)
-        with _map_to_state_error(state), compute_diff(session.location, comparison) as full_diff:
+        with map_to_state_error(state), compute_diff(session.location, comparison) as full_diff:
             return describe_full_diff(name, comparison.attempt, full_diff, redactor)
 
     return await asyncio.to_thread(read)
@@ -354,11 +335,11 @@ async def _find_comparison(
         batch_state = resolve_batch(state, batch)
         if task is None:
             status = find_batch_status(batch_state)[0].value
-            with _map_to_state_error(status):
+            with map_to_state_error(status):
                 return batch_state.id, find_batch_range(batch_state), status
         task_state = resolve_task(batch_state, task)
         status = make_task_view(state, batch_state, task_state).status.value
-        with _map_to_state_error(status):
+        with map_to_state_error(status):
             if attempt is None:
                 return batch_state.id, find_task_range(state, batch_state, task_state), status
             history = session.follower.history.get_batch(batch_state.id)
@@ -371,7 +352,7 @@ async def _find_comparison(
 
 
 @contextmanager
-def _map_to_state_error(state: str) -> Iterator[None]:
+def map_to_state_error(state: str) -> Iterator[None]:
     """Errors about missing attempts or commits are a matter of the state, except for those of git."""
     try:
         yield
@@ -413,7 +394,7 @@ async def _start_diff_text(
 
     def begin() -> Iterator[bytes]:
         redactor = load_content_redactor(project_files.open_state_paths(session.location), name)
-        with _map_to_state_error(state):
+        with map_to_state_error(state):
             diff = stack.enter_context(compute_diff(session.location, comparison))
             return _skip_bytes(redactor.redact_diff(diff.read_text()), start)
 
