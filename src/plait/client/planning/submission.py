@@ -56,7 +56,7 @@ def prepare_plan(preview: PlanPreview, agents: tuple[AgentSpec, ...], repeats: i
 
     Raises UserError or ConfigError.
     """
-    require_executor(preview.settings)
+    require_executor(preview.settings.executor)
     preview = assign_plan_agents(preview, agents)
     if preview.planned.plan is None:
         return preview
@@ -71,11 +71,9 @@ def prepare_plan(preview: PlanPreview, agents: tuple[AgentSpec, ...], repeats: i
     return add_contest_entrants(preview, agents, repeats)
 
 
-def require_executor(settings: Settings) -> None:
+def require_executor(executor: ExecutorKind) -> None:
     """Raises UserError if what the executor needs isn't installed. Nothing is imported: Ray takes seconds."""
-    if settings.executor is not ExecutorKind.RAY:
-        return
-    if not all(map(find_spec, ("ray", "nacl"))):
+    if executor is ExecutorKind.RAY and not all(map(find_spec, ("ray", "nacl"))):
         raise UserError("the executor ray needs Ray, which is not installed: pip install 'plait[ray]'")
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -139,6 +139,13 @@ class Cluster:
         """Raises NodeGoneError or WorldError."""
         with self._explaining("the node"):
             return Call(getattr(gateway, method).remote(*args))
+
+    def start_task(self, node: ClusterNode, function: Callable[..., bytes], *args: object) -> Call:
+        """Have a node call a function of a module that it has, too."""
+        strategy = self._ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(node.id, soft=False)
+        with self._explaining(node.name):
+            task = self._ray.remote(function).options(num_cpus=0, max_retries=0, scheduling_strategy=strategy)
+            return Call(task.remote(*args))
 
     def wait(self, calls: Sequence[Call], seconds: float) -> list[Call]:
         """Those that are answered, or have failed."""
