@@ -53,10 +53,10 @@ def test_a_home_folder_on_the_path_is_not_readable(tmp_path: Path, suffix: str) 
 
 
 def test_an_attempt_leaves_no_file_of_the_executor(tmp_path: Path) -> None:
-    """A later engine would read its exit status there, and which processes are to be ended."""
+    """A later engine would read its exit status there, which processes are to be ended, and on which node it is."""
     files = tmp_path / "sandbox" / "files"
     files.mkdir(parents=True)
-    for name in ("claim", "exit", "outfit.failed", "outfit.json", "result.json", "scope", "transcript"):
+    for name in ("claim", "exit", "outfit.failed", "outfit.json", "node.json", "result.json", "scope", "transcript"):
         (files / name).write_text("0")
     collect_attempt_files(tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir() if path.is_file()) == ["result.json"]

@@ -16,6 +16,8 @@ from contextlib import suppress
 from pathlib import Path
 
 import plait
+from plait.agents.drivers.referee import REFEREE_RESULT_FILE
+from plait.agents.model_jobs.job_spec import JOB_RESULT_FILE
 from plait.agents.table import AgentFolder
 from plait.core.fast_dataclass import dataclass
 from plait.core.settings import SandboxMode
@@ -78,8 +80,9 @@ _XDG_FOLDERS = {
 }
 _MAX_COPIED_BYTES = 4 << 20  # of one file of an agent's folder
 _MAX_COLLECTED_BYTES = 16 << 20  # of all files that an attempt leaves in its folder
-# In an attempt's folder, from which a later engine learns how it ended and which processes to end.
-_EXECUTOR_FILES = frozenset({"claim", "exit", "outfit.failed", "outfit.json", "scope", "transcript"})
+# What is kept of the files that an attempt leaves in its folder: results, and what tools record there for people. Other files
+# there are the executor's: from them, a later engine learns how an attempt ended and which processes to end.
+_KEPT_FILES = frozenset({JOB_RESULT_FILE, REFEREE_RESULT_FILE, "aider.chat.md", "aider.input", "mini.trajectory.json"})
 _NON_WORD = re.compile(r"[^A-Za-z0-9]")
 
 
@@ -130,14 +133,14 @@ def prepare_layout(spec: AttemptSpec, sandbox: SandboxSpec, places: SandboxPlace
 def collect_attempt_files(attempt_folder: Path) -> None:
     """Copy what a sandboxed attempt wrote into its folder to the real one, over nothing that is there.
 
-    Regular files only, and none of the executor's own; an agent may have left anything.
+    Regular files only; an agent may have left anything.
     """
     source, room = AttemptFolder(attempt_folder).sandbox_files, _MAX_COLLECTED_BYTES
     with suppress(OSError), os.scandir(source) as found:
         for entry in sorted(found, key=lambda entry: entry.name):
             size = entry.stat(follow_symlinks=False).st_size
             target = attempt_folder / entry.name
-            is_wanted = entry.name not in _EXECUTOR_FILES and not os.path.lexists(target)
+            is_wanted = entry.name in _KEPT_FILES and not os.path.lexists(target)
             if is_wanted and entry.is_file(follow_symlinks=False) and size <= room:
                 fd = os.open(entry.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
                 with open(fd, "rb") as file:  # noqa: PTH123 - opened without following links
