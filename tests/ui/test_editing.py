@@ -13,7 +13,7 @@ def card(page: Page, task: str) -> Locator:
 
 
 def edit(page: Page, task: str) -> Locator:
-    card(page, task).get_by_role("button").focus()
+    card(page, task).get_by_role("button").first.focus()
     page.keyboard.press("e")
     return page.get_by_role("dialog", name=f"Edit {task}")
 

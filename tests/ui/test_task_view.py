@@ -54,7 +54,7 @@ def _attempt(page: Page, title: str) -> Locator:
 
 
 def _card(page: Page, task: str) -> Locator:
-    return page.get_by_role("button", name=re.compile(f"^{task} "))
+    return page.get_by_role("button", name=re.compile(f"^{task}( |$)"))
 
 
 def _held(go: Path, then: str = "true") -> str:

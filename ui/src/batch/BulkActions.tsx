@@ -112,7 +112,10 @@ const MAX_TASKS_PER_REQUEST = 1000; // tasks in one request
 const RESULT_TEXT = { granted: "granted", accepted: "queued; no engine has picked it up yet" } as const;
 
 /** Requests the action for each task in its batch. A failed request does not affect the others. */
-async function runBulkAction(action: BulkAction, tasks: readonly Task[]): Promise<readonly BulkResult[]> {
+export async function runBulkAction(
+  action: BulkAction,
+  tasks: readonly Task[],
+): Promise<readonly BulkResult[]> {
   const batches = Map.groupBy(tasks, ({ batch }) => batch?.batchId ?? null);
   const requests = [...batches].flatMap(([batchId, members]) =>
     batchId === null ? [] : chunk(members).map((part) => requestBulkAction(action, batchId, part)),

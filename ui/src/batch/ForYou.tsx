@@ -187,7 +187,12 @@ function BatchName({ id, name }: { id: string; name: string }) {
 function TaskLink({ run: { batchId, taskId } }: { run: Run }) {
   const [, open] = useOpenTask();
   return (
-    <button type="button" className={styles.task} onClick={() => open({ task: taskId, batch: batchId })}>
+    <button
+      type="button"
+      className={styles.task}
+      aria-label={`Open ${taskId}`}
+      onClick={() => open({ task: taskId, batch: batchId })}
+    >
       <bdi>{spellOutBidi(taskId)}</bdi>
     </button>
   );

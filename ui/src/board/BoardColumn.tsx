@@ -1,14 +1,28 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { type FocusEvent, memo, useCallback, useEffect, useLayoutEffect, useMemo, useRef } from "react";
+import {
+  type FocusEvent,
+  memo,
+  useCallback,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+} from "react";
+import { useReadOnlyReason } from "../app/access";
+import { Button } from "../components/Button";
+import { Icon } from "../components/Icon";
 import { MixedCheckbox } from "../components/MixedCheckbox";
 import { ColumnIcon } from "../components/Status";
 import { columnRows, type Row } from "../model/arrangement";
+import { findRetryable } from "../model/cardActions";
 import { COLUMN_NAMES, type Column } from "../model/columns";
 import { useBoard } from "../store/board";
 import { toggleAll, useSelection } from "../store/selection";
 import styles from "./BoardColumn.module.css";
 import { keyActivity, pointerActivity, selectableIds, useBoardLayout } from "./boardLayout";
 import { Card } from "./Card";
+import { retryTasks } from "./cardCommands";
 import { cardHeight, HEADING_HEIGHT } from "./cardText";
 import { useViewSettings } from "./viewSettings";
 
@@ -37,6 +51,7 @@ export const BoardColumn = memo(function BoardColumn({ column, alone = false }: 
         </span>
         <h2>{name}</h2>
         <span className={styles.count}>{ids.length}</span>
+        {!narrow && column === "failed" && <RetryAllButton ids={ids} />}
         {!narrow && <ColumnCheckbox ids={ids} name={name} />}
       </header>
       {!narrow && <Cards column={column} ids={ids} />}
@@ -44,6 +59,32 @@ export const BoardColumn = memo(function BoardColumn({ column, alone = false }: 
     </section>
   );
 });
+
+/** Of what is shown: a filter narrows it. */
+function RetryAllButton({ ids }: { ids: readonly string[] }) {
+  const readOnlyReason = useReadOnlyReason();
+  const [busy, setBusy] = useState(false);
+  const count = useBoard(({ board }) => findRetryable(ids, board.tasks).length);
+  if (count === 0) return null;
+  const onPress = async () => {
+    setBusy(true);
+    await retryTasks(findRetryable(ids, useBoard.getState().board.tasks)).finally(() => setBusy(false));
+  };
+  return (
+    <Button
+      kind="quiet"
+      className={styles.retry ?? ""}
+      label="Retry all failed"
+      title="Retry failed tasks and the ones they blocked"
+      disabled={readOnlyReason}
+      busy={busy}
+      onClick={() => void onPress()}
+    >
+      <Icon name="retry" size={14} />
+      Retry all
+    </Button>
+  );
+}
 
 function ColumnCheckbox({ ids, name }: { ids: readonly string[]; name: string }) {
   const all = useMemo(() => selectableIds(ids), [ids]);

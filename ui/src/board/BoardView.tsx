@@ -10,7 +10,7 @@ import {
 import { describeError } from "../api/client";
 import type { Task } from "../api/types";
 import { useReadOnlyReason } from "../app/access";
-import { useOpenTask } from "../app/routes";
+import { type Tab, useOpenTask } from "../app/routes";
 import { BatchStrips } from "../batch/BatchStrips";
 import { ForYou } from "../batch/ForYou";
 import { RunBar } from "../batch/RunBar";
@@ -29,6 +29,8 @@ import { BoardColumn } from "./BoardColumn";
 import styles from "./BoardView.module.css";
 import { trackBoard, useBoardLayout } from "./boardLayout";
 import { OpenTaskContext } from "./Card";
+import { CardMenu } from "./CardMenu";
+import { TellDialog } from "./TellDialog";
 import { Toolbar } from "./Toolbar";
 import { useBoardCommands } from "./useBoardCommands";
 import { clearFilter, setColumn, useViewInUrl, useViewSettings } from "./viewSettings";
@@ -54,7 +56,8 @@ function Board() {
   const latest = useRef(setOpen);
   latest.current = setOpen;
   const openTask = useCallback(
-    ({ id, batch }: Task) => latest.current({ task: batch?.taskId ?? id, batch: batch?.batchId ?? null }),
+    ({ id, batch }: Task, tab?: Tab) =>
+      latest.current({ task: batch?.taskId ?? id, batch: batch?.batchId ?? null, ...(tab && { tab }) }),
     [],
   );
   useBoardCommands(openTask, open !== null);
@@ -78,6 +81,8 @@ function Board() {
           </>
         )}
         <RunBar />
+        <CardMenu />
+        <TellDialog />
       </div>
     </OpenTaskContext>
   );

@@ -1,5 +1,6 @@
-import { type ChangeEvent, createContext, memo, type ReactNode, use, useMemo } from "react";
+import { type ChangeEvent, createContext, memo, type ReactNode, use, useMemo, useState } from "react";
 import type { Run, Task } from "../api/types";
+import type { Tab } from "../app/routes";
 import { useNow } from "../components/hooks";
 import { MixedCheckbox } from "../components/MixedCheckbox";
 import { TaskStatusBadge } from "../components/Status";
@@ -12,6 +13,8 @@ import { useBoard, useTask } from "../store/board";
 import { selectRange, toggleAll, toggleSelected, useSelection } from "../store/selection";
 import { selectableIds, setCursor, useBoardLayout } from "./boardLayout";
 import styles from "./Card.module.css";
+import { CardToolbar } from "./CardToolbar";
+import { openCardMenu } from "./cardCommands";
 import {
   cardReason,
   describeMove,
@@ -69,6 +72,8 @@ interface CardFrameProps {
 /** A click anywhere on a card opens its task, as its title does. */
 function CardFrame({ task, children, ...data }: CardFrameProps) {
   const openTask = use(OpenTaskContext);
+  const [hovered, setHovered] = useState(false);
+  const atCursor = useBoardLayout((store) => store.cursor === task.id);
   const open = useBoardLayout((store) => store.open === task.id);
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: with the keyboard, the title is pressed, and the click bubbles up
@@ -78,8 +83,15 @@ function CardFrame({ task, children, ...data }: CardFrameProps) {
       data-open={open || undefined}
       {...data}
       onClick={() => openTask(task)}
+      onPointerEnter={() => setHovered(true)}
+      onPointerLeave={() => setHovered(false)}
+      onContextMenu={(event) => {
+        event.preventDefault();
+        openCardMenu(task.id, event.clientX > 0 ? { x: event.clientX, y: event.clientY } : undefined);
+      }}
     >
       {children}
+      {(hovered || atCursor) && <CardToolbar task={task} tabbable={atCursor} />}
     </article>
   );
 }
@@ -224,4 +236,4 @@ function GroupCard({ task }: { task: Task }) {
 }
 
 /** Opens a task's panel. A stable function, so that cards don't render again. */
-export const OpenTaskContext = createContext<(task: Task) => void>(() => undefined);
+export const OpenTaskContext = createContext<(task: Task, tab?: Tab) => void>(() => undefined);

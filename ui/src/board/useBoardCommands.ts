@@ -1,6 +1,7 @@
 import { useEffect, useState } from "react";
 import type { Task } from "../api/types";
 import { useReadOnlyReason } from "../app/access";
+import type { Tab } from "../app/routes";
 import { useCommands } from "../commands/commands";
 import { openEditor } from "../editing/editorState";
 import { type Direction, findColumn } from "../model/cardNavigation";
@@ -8,6 +9,7 @@ import { groupMembers, isGroup } from "../model/groups";
 import { useBoard } from "../store/board";
 import { clearSelection, selectRange, toggleAll, toggleSelected, useSelection } from "../store/selection";
 import { focusedCard, moveFocus, selectableIds, useBoardLayout, visibleIds } from "./boardLayout";
+import { approveCard, openCardMenu, retryCard, tellCard } from "./cardCommands";
 import { openFilterMenu, SEARCH_ID } from "./Toolbar";
 
 const BOARD = { group: "Board" };
@@ -32,18 +34,15 @@ function selectTarget(range: boolean): void {
   else toggleSelected(task.id);
 }
 
-function editTarget(): void {
-  const task = targetTask();
-  if (task !== undefined) openEditor(task.id);
-}
+type OpenTask = (task: Task, tab?: Tab) => void;
 
-function openTarget(openTask: (task: Task) => void): void {
+function onTarget(act: (task: Task) => void): void {
   const task = targetTask();
-  if (task !== undefined) openTask(task);
+  if (task !== undefined) act(task);
 }
 
 /** The board's commands for shortcuts and the palette. */
-export function useBoardCommands(openTask: (task: Task) => void, panelOpen: boolean): void {
+export function useBoardCommands(openTask: OpenTask, panelOpen: boolean): void {
   const readOnlyReason = useReadOnlyReason();
   const nothingSelected = useSelection((store) => store.selected.size === 0);
   useCommands([
@@ -61,7 +60,45 @@ export function useBoardCommands(openTask: (task: Task) => void, panelOpen: bool
       ...BOARD,
       keys: ["e"],
       disabled: readOnlyReason,
-      run: editTarget,
+      run: () => onTarget(({ id }) => openEditor(id)),
+    },
+    {
+      id: "retry-card",
+      title: "Retry task",
+      ...BOARD,
+      keys: ["Shift+R"],
+      disabled: readOnlyReason,
+      run: () => onTarget(retryCard),
+    },
+    {
+      id: "approve-card",
+      title: "Approve task",
+      ...BOARD,
+      keys: ["a"],
+      disabled: readOnlyReason,
+      run: () => onTarget(approveCard),
+    },
+    {
+      id: "tell-card",
+      title: "Tell the agent",
+      ...BOARD,
+      keys: ["t"],
+      disabled: readOnlyReason,
+      run: () => onTarget(tellCard),
+    },
+    {
+      id: "log-card",
+      title: "Open log",
+      ...BOARD,
+      keys: ["Shift+L"],
+      run: () => onTarget((task) => openTask(task, "log")),
+    },
+    {
+      id: "card-menu",
+      title: "Actions on the task",
+      ...BOARD,
+      keys: ["m"],
+      run: () => onTarget(({ id }) => openCardMenu(id)),
     },
     {
       id: "search",
@@ -109,7 +146,7 @@ export function useBoardCommands(openTask: (task: Task) => void, panelOpen: bool
 }
 
 /** Arrows and Enter are for cards only while one has the focus; elsewhere they scroll and press as usual. */
-function useCardNavigation(openTask: (task: Task) => void): void {
+function useCardNavigation(openTask: OpenTask): void {
   const onCard = useCardFocused();
   const keys = (letter: string, ...own: string[]) => ({ keys: onCard ? [letter, ...own] : [letter] });
   const step = (direction: Direction) => ({ ...BOARD, hidden: true, run: () => moveFocus(direction) });
@@ -126,7 +163,7 @@ function useCardNavigation(openTask: (task: Task) => void): void {
       ...BOARD,
       hidden: true,
       ...keys("o", "Enter"),
-      run: () => openTarget(openTask),
+      run: () => onTarget((task) => openTask(task)),
     },
   ]);
 }
