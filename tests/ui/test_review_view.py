@@ -107,11 +107,55 @@ def test_a_conflict_is_shown_with_both_sides_and_retried(
     conflict.get_by_role("button", name="Show base").click()
     expect(conflict).to_contain_text("walls of straw")
 
-    page.get_by_role("button", name="Retry on the current branch: 02-stone").click()
+    page.get_by_role("button", name="Let an agent repair 02-stone").click()
     expect(page.get_by_role("button", name="Diff of 02-stone")).to_be_visible()
     expect(conflict).to_have_count(0)
     assert _merged(page) == ["01-walls", "02-stone"]
     assert "walls of <b>stone</b>" in project.read_merged_files()["house.txt"]
+
+
+def test_a_person_resolves_a_conflict_file_by_file(
+    project: TempProject, open_window: OpenWindow, tmp_path: Path
+) -> None:
+    go = [tmp_path / name for name in ("walls", "late")]
+    wait = [f"while [ ! -e {file} ]; do sleep 0.05; done" for file in go]
+    project.write("house.txt", "cellar\r\nwalls of straw\r\n")
+    project.write("colour.txt", "grey")
+    project.task("01-walls", "printf 'cellar\\r\\nwalls of wood\\r\\n' > house.txt; echo red > colour.txt")
+    stone = "printf 'cellar\\r\\nwalls of stone\\r\\n' > house.txt; echo blue > colour.txt"
+    project.task("02-stone", f"{wait[0]}; {stone}", verify="test ! -e bad.txt")
+    project.task("03-door", f"{wait[1]}; echo door > door.txt")
+    project.commit_all()
+    front = project.start("run", "--yes")
+    _until_done(project, "01-walls")
+    go[0].touch()
+    window = open_window()
+    page = _review(window, project)
+    form = page.get_by_role("form", name="Resolve the conflict of 02-stone")
+    merge = form.get_by_role("button", name="Verify and merge")
+    expect(form).to_contain_text("Choose what becomes of 2 more files.")
+    colour = form.get_by_role("group", name="Resolution of colour.txt")
+    colour.get_by_text("02-stone").click()
+    expect(form).to_contain_text("Choose what becomes of house.txt.")
+
+    form.get_by_role("group", name="Resolution of house.txt").get_by_text("Edit").click()
+    expect(form).to_contain_text("house.txt, line 2: still a conflict marker.")
+    expect(merge).to_have_attribute("aria-disabled", "true")
+    text = form.get_by_role("textbox", name="Result of house.txt")
+    text.fill("cellar\nwalls of wood and stone\n")
+    go[1].touch()  # the branch moves on while they read
+    project.finish(front)
+    merge.click()
+    expect(form.get_by_role("alert")).to_contain_text("the batch branch has moved on: 03-door was merged")
+    window.ignore_errors("status of 409")
+    expect(text).to_have_value("cellar\nwalls of wood and stone\n")
+    merge.click()
+    wait_until(lambda: _merged(page) == ["01-walls", "03-door", "02-stone"])
+    files = project.read_merged_files()
+    assert (files["colour.txt"], "walls of wood and stone" in files["house.txt"]) == ("blue", True)
+    assert project.git("cat-file", "-s", f"{project.batch().branch}:house.txt") == str(
+        len("cellar\r\nwalls of wood and stone\r\n")
+    )
 
 
 def test_the_output_of_the_gate_is_shown(project: TempProject, open_window: OpenWindow) -> None:

@@ -6,7 +6,8 @@ interface Props<T extends string> {
   /** The accessible name of the choice. */
   legend: string;
   options: Readonly<Record<T, string>>;
-  selected: T;
+  /** `null`: nothing is chosen yet. */
+  selected: T | null;
   onSelect(option: T): void;
   className?: string | undefined;
 }

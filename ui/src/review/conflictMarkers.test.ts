@@ -28,6 +28,12 @@ describe("a file with conflict markers", () => {
     ]);
   });
 
+  it("may have Windows line ends", () => {
+    expect(parseConflicts("<<<<<<< a\r\n1\r\n=======\r\n2\r\n>>>>>>> b\r\n")).toEqual([
+      { kind: "conflict", ours: ["1\r"], base: null, theirs: ["2\r"] },
+    ]);
+  });
+
   it("may have markers of any length, and nested ones", () => {
     expect(parseConflicts("<<<<<<<<< a\n=======\n=========\ny\n>>>>>>>>> b\n")).toEqual([
       { kind: "conflict", ours: ["======="], base: null, theirs: ["y"] },

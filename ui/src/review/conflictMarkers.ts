@@ -43,12 +43,13 @@ function readConflict(lines: readonly string[], start: number): { part: MergePar
   let base: string[] | null = null;
   let into = ours;
   for (let i = start + 1; i < lines.length; i++) {
-    const line = lines[i] ?? "";
+    const text = lines[i] ?? "";
+    const line = text.replace(/\r$/, ""); // git ends its markers as the file's lines end
     if (is(line, "|") && into === ours) into = base = [];
     else if (is(line, "=") && into !== theirs) into = theirs;
     else if (is(line, ">") && into === theirs)
       return { part: { kind: "conflict", ours, base, theirs }, next: i + 1 };
-    else into.push(line);
+    else into.push(text);
   }
   return null;
 }

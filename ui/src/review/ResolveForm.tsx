@@ -1,0 +1,236 @@
+/* Resolves a task's conflict: a side of each file, or its text as a person edits it. The server makes a commit of that,
+   which is verified and merged; if the branch has moved on meanwhile, it refuses, and both sides are shown again. */
+
+import { useQuery } from "@tanstack/react-query";
+import { useId, useState } from "react";
+import { ApiError, api, describeError, unwrap } from "../api/client";
+import { useReadOnlyReason } from "../app/access";
+import { releaseFreeze } from "../board/boardLayout";
+import { Button } from "../components/Button";
+import { ErrorState, LoadingState } from "../components/EmptyState";
+import { SegmentedControl } from "../components/SegmentedControl";
+import { showToast } from "../components/Toasts";
+import { escapeSpecial } from "../diff/lineSegments";
+import { pluralize } from "../model/format";
+import { ConflictFile } from "./ConflictFile";
+import styles from "./Conflicts.module.css";
+import {
+  type Choices,
+  type FileChoice,
+  findMissing,
+  keepChoices,
+  type TaskConflict,
+  toRequestFiles,
+} from "./resolution";
+
+const MAX_ROWS = 24; // lines of the text field
+
+/** Not refetched by itself: what a person edits must not change under their hands. */
+export function ResolveForm({ batchId, taskId }: { batchId: string; taskId: string }) {
+  const path = { batch_id: batchId, task_id: taskId };
+  const { data, error, refetch } = useQuery({
+    queryKey: ["conflict", batchId, taskId],
+    queryFn: () => unwrap(api.GET("/api/batches/{batch_id}/tasks/{task_id}/conflict", { params: { path } })),
+    gcTime: 0,
+  });
+  const [choices, setChoices] = useState<Choices>(new Map());
+  const [rest, setRest] = useState<"batch" | "task" | null>(null);
+  const [markersBelong, setMarkersBelong] = useState(false);
+  const [busy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<string | null>(null);
+  const readOnlyReason = useReadOnlyReason();
+  if (data === undefined)
+    return error === null ? (
+      <LoadingState what="Loading both sides" />
+    ) : (
+      <ErrorState error={error} onRetry={() => void refetch()} />
+    );
+  const choose = (file: string, choice: FileChoice) => setChoices((now) => new Map(now).set(file, choice));
+  const chooseAll = (side: "batch" | "task") => {
+    setRest(side);
+    setChoices(
+      new Map(data.files.filter(({ sides }) => sides).map(({ path: file }) => [file, { kind: side }])),
+    );
+  };
+
+  const send = async () => {
+    setBusy(true);
+    setProblem(null);
+    try {
+      const body = {
+        with: data.with,
+        tip: data.tip,
+        files: toRequestFiles(data, choices),
+        rest: data.more > 0 ? rest : null,
+        markers: markersBelong,
+      };
+      await unwrap(api.POST("/api/batches/{batch_id}/tasks/{task_id}/resolve", { params: { path }, body }));
+      showToast(`Resolved ${taskId}: it is verified and merged now`);
+      releaseFreeze();
+    } catch (failure) {
+      const { message, hint } = describeError(failure);
+      if (failure instanceof ApiError && failure.status === 409) {
+        const again = await refetch();
+        if (again.data !== undefined) setChoices((now) => keepChoices(data, again.data, now));
+        setProblem(`Not resolved: ${message}. Both sides are shown as they are now; check your choices.`);
+      } else setProblem([message, hint].filter(Boolean).join(". "));
+    }
+    setBusy(false);
+  };
+
+  if (data.files.length === 0)
+    return <p className={styles.more}>It no longer conflicts with the branch: recheck it to merge it.</p>;
+  return (
+    <form
+      aria-label={`Resolve the conflict of ${taskId}`}
+      onSubmit={(event) => {
+        event.preventDefault();
+        void send();
+      }}
+    >
+      {data.files.length + data.more > 1 && (
+        <div className={styles.choice}>
+          <span>All files</span>
+          <SegmentedControl
+            legend="Resolution of all files"
+            options={{ batch: "Batch branch", task: taskId }}
+            selected={null}
+            onSelect={chooseAll}
+          />
+        </div>
+      )}
+      {data.files.map((file) => (
+        <ConflictFile key={file.path} taskId={taskId} file={file}>
+          <FileResolution
+            taskId={taskId}
+            file={file}
+            choice={choices.get(file.path)}
+            onChoose={(choice) => choose(file.path, choice)}
+          />
+        </ConflictFile>
+      ))}
+      <Footer
+        conflict={data}
+        choices={choices}
+        rest={rest}
+        problem={problem}
+        markersBelong={markersBelong}
+        onMarkersBelong={setMarkersBelong}
+        busy={busy}
+        disabled={readOnlyReason}
+      />
+    </form>
+  );
+}
+
+interface FileProps {
+  taskId: string;
+  file: TaskConflict["files"][number];
+  choice: FileChoice | undefined;
+  onChoose(choice: FileChoice): void;
+}
+
+function FileResolution({ taskId, file, choice, onChoose }: FileProps) {
+  const path = escapeSpecial(file.path);
+  if (!file.sides)
+    return (
+      <p className={styles.note}>
+        This file is in the way of a folder, or the other way round. Let an agent repair the conflict.
+      </p>
+    );
+  const options: Partial<Record<FileChoice["kind"], string>> = {
+    batch:
+      file.ours === null && !file.binary && !file.cut.includes("ours")
+        ? "Batch branch (deleted)"
+        : "Batch branch",
+    task:
+      file.theirs === null && !file.binary && !file.cut.includes("theirs") ? `${taskId} (deleted)` : taskId,
+    ...(file.editable ? { edit: "Edit" } : {}),
+  };
+  return (
+    <>
+      <div className={styles.choice}>
+        <span>Take</span>
+        <SegmentedControl
+          legend={`Resolution of ${path}`}
+          options={options as Record<FileChoice["kind"], string>}
+          selected={choice?.kind ?? null}
+          onSelect={(kind) =>
+            onChoose(
+              kind === "edit" ? { kind, text: (file.merged ?? "").replaceAll("\r\n", "\n") } : { kind },
+            )
+          }
+        />
+      </div>
+      {choice?.kind === "edit" && (
+        <textarea
+          className={styles.editor}
+          aria-label={`Result of ${path}`}
+          spellCheck={false}
+          autoCapitalize="off"
+          rows={Math.min(MAX_ROWS, choice.text.split("\n").length + 1)}
+          value={choice.text}
+          onChange={({ target }) => onChoose({ kind: "edit", text: target.value })}
+        />
+      )}
+    </>
+  );
+}
+
+interface FooterProps {
+  conflict: TaskConflict;
+  choices: Choices;
+  rest: "batch" | "task" | null;
+  problem: string | null;
+  markersBelong: boolean;
+  onMarkersBelong(on: boolean): void;
+  busy: boolean;
+  disabled: string | null;
+}
+
+function Footer({
+  conflict,
+  choices,
+  rest,
+  problem,
+  markersBelong,
+  onMarkersBelong,
+  busy,
+  disabled,
+}: FooterProps) {
+  const hint = useId();
+  const { open, marked } = findMissing(conflict, choices);
+  const missing = open.length + (rest === null ? conflict.more : 0);
+  const [first] = marked;
+  const why =
+    missing > 0
+      ? `Choose what becomes of ${missing === 1 && open[0] !== undefined ? escapeSpecial(open[0]) : pluralize(missing, "more file")}.`
+      : first !== undefined && !markersBelong
+        ? `${escapeSpecial(first.path)}, line ${first.line}: still a conflict marker.`
+        : null;
+  return (
+    <div className={styles.footer}>
+      {problem !== null && (
+        <p className={styles.problem} role="alert">
+          {problem}
+        </p>
+      )}
+      {first !== undefined && missing === 0 && (
+        <label className={styles.markers}>
+          <input
+            type="checkbox"
+            checked={markersBelong}
+            onChange={({ target }) => onMarkersBelong(target.checked)}
+          />
+          The lines that look like conflict markers belong there
+        </label>
+      )}
+      <Button type="submit" kind="primary" busy={busy} disabled={disabled ?? why} aria-describedby={hint}>
+        Verify and merge
+      </Button>
+      <span id={hint} className={styles.reason}>
+        {why ?? "The result is verified, merged and gated like any other. No agent runs."}
+      </span>
+    </div>
+  );
+}
