@@ -19,6 +19,7 @@ ALL = (
     "merge",
     "workspaces",
     "sandbox",
+    "cluster",
     "events",
     "page",
 )
