@@ -57,6 +57,8 @@ def test_a_batch_runs_on_the_cluster_and_its_nodes_are_shown(project: TempProjec
     status = json.loads(project.plait("status", "--json").out)
     nodes = {node["name"]: node for node in status["engine"]["nodes"] if node["slots"]}
     assert {name: node["slots"] for name, node in nodes.items()} == {"one": 2, "two": 1}
+    explanation = project.plait("explain", "01-one").out
+    assert any(line.strip() in {"on one", "on two"} for line in explanation.splitlines()), explanation
     go.touch()
     watched = project.plait("watch")
     assert watched.code == 0, watched
