@@ -333,6 +333,11 @@ def test_explain_prints_json(say: Say, writer: JournalWriter) -> None:
         "detail": "no luck",
         "endedFor": None,
         "retriedFor": None,
+        "cost": {"tokens": 0, "usd": 0.0},
+        "diffstat": None,
+        "commit": None,
+        "told": [],
+        "toldCheck": None,
     }
 
 
