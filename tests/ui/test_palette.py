@@ -45,7 +45,7 @@ def test_the_palette_finds_and_runs_actions(project: TempProject, open_window: O
     page.keyboard.type("run.verify")
     expect(_first(page)).to_contain_text("run.verify")
     page.keyboard.press("Enter")
-    expect(page.get_by_role("textbox", name="run.verify", exact=True)).to_be_visible()
+    expect(page.get_by_role("textbox", name="Verify", exact=True)).to_be_visible()
 
     page.keyboard.press("Control+k")
     page.keyboard.type("zzqq")

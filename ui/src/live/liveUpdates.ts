@@ -11,12 +11,12 @@ import { BoardQueries } from "./boardQueries";
 import { DirtyTasks, type DrainedTasks } from "./dirtyTasks";
 import { EventStream } from "./eventStream";
 import { invalidateChanged, queryClient } from "./queryClient";
+import { REFRESH_MS, refreshDelay } from "./refreshDelay";
 
 const BUFFER_MS = 100; // ms: events within this time are rendered together
 const FETCH_DELAY_MS = 300; // ms between two requests
 const RETRY_MS = 2000; // ms until a failed request is repeated
 const INVALIDATE_MS = 1000; // ms between two refetches of the views
-const REFRESH_MS = 15_000; // ms: sources are files, and no event tells when they change
 
 type BoardEventListener = (event: PlaitEvent) => void;
 
@@ -31,7 +31,7 @@ export class LiveUpdates {
   private fetchTimer = 0;
   private invalidateTimer = 0;
   private retryTimer = 0;
-  private readonly refreshTimer: number;
+  private refreshTimer = 0;
   private readonly aborter = new AbortController();
   private readonly boardQueries = new BoardQueries(this.aborter.signal);
   private readonly listeners = new Set<BoardEventListener>();
@@ -40,7 +40,7 @@ export class LiveUpdates {
     const { signal } = this.aborter;
     document.addEventListener("visibilitychange", () => this.onVisibilityChange(), { signal });
     window.addEventListener("focus", () => void this.refresh(), { signal });
-    this.refreshTimer = window.setInterval(() => this.refreshPeriodically(), REFRESH_MS);
+    this.scheduleRefresh(REFRESH_MS);
     void this.start();
   }
 
@@ -49,7 +49,7 @@ export class LiveUpdates {
     this.stream?.stop();
     for (const timer of [this.bufferTimer, this.fetchTimer, this.invalidateTimer, this.retryTimer])
       window.clearTimeout(timer);
-    window.clearInterval(this.refreshTimer);
+    window.clearTimeout(this.refreshTimer);
   }
 
   /** Subscribes to every event; returns the function that unsubscribes. */
@@ -236,8 +236,18 @@ export class LiveUpdates {
   }
 
   /** Not without a login: then only a returning user triggers a fetch. */
-  private refreshPeriodically(): void {
-    if (useBoard.getState().connection !== "lost") void this.refresh();
+  private async refreshPeriodically(): Promise<void> {
+    const before = performance.now();
+    if (useBoard.getState().connection !== "lost") await this.refresh();
+    const { connection, failure } = useBoard.getState();
+    const idle = connection !== "live" || failure !== null || !isPageVisible();
+    this.scheduleRefresh(idle ? REFRESH_MS : refreshDelay(performance.now() - before));
+  }
+
+  /** Sources are files, and no event tells when they change. */
+  private scheduleRefresh(wait: number): void {
+    if (this.isStopped) return;
+    this.refreshTimer = window.setTimeout(() => void this.refreshPeriodically(), wait);
   }
 }
 
