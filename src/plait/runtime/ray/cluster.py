@@ -6,7 +6,9 @@ and has a type of ours when it leaves.
 
 from __future__ import annotations
 
+import logging
 import os
+import socket
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -19,6 +21,7 @@ from plait.runtime.ray.wire import NodeGoneError
 NAMESPACE = "plait"
 SLOT_RESOURCE = "agent"
 CONCURRENT_REQUESTS = 64  # that one node's actor answers
+CONNECT_SECONDS = 10.0
 INSTALL_HINT = "pip install 'plait[ray]'"
 _INTERNAL_RESOURCES = ("CPU", "GPU", "memory", "object_store_memory", "node:", "accelerator_type:")
 
@@ -36,15 +39,8 @@ def import_ray() -> Any:  # Ray's own functions
         import ray.util.scheduling_strategies
     except ImportError as error:
         raise UserError("Ray is not installed, and the executor ray needs it", hint=INSTALL_HINT) from error
+    logging.getLogger("ray").setLevel(logging.ERROR)  # what matters is raised
     return ray
-
-
-def require_extra() -> None:
-    """Raises UserError if the extra is not installed. Ray itself is not imported: that takes a second."""
-    from importlib.util import find_spec
-
-    if find_spec("ray") is None or find_spec("nacl") is None:
-        raise UserError("Ray is not installed, and the executor ray needs it", hint=INSTALL_HINT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +79,7 @@ class Cluster:
         with _lock:
             if not ray.is_initialized():
                 try:
+                    _require_listener(self._address)
                     ray.init(
                         address=self._address,
                         namespace=NAMESPACE,
@@ -196,6 +193,19 @@ class Cluster:
                 self._idle.notify_all()
 
 
+def list_actors(address: str) -> Sequence[str]:
+    """The names of plait's actors in a cluster that are alive. Raises WorldError."""
+    cluster = Cluster(address)
+    try:
+        with cluster._explaining("the cluster"):  # noqa: SLF001
+            ray = import_ray()
+            return [
+                row["name"] for row in ray.util.list_named_actors(all_namespaces=True) if row["namespace"] == NAMESPACE
+            ]
+    finally:
+        cluster.close()
+
+
 def end_actor() -> None:
     """In the actor: end it, so that it is not started again."""
     ray = import_ray()
@@ -211,6 +221,15 @@ def _make_node(row: Mapping[str, Any], *, has_slots: bool) -> ClusterNode:  # An
     if name == row["NodeManagerAddress"]:  # it was given none, and several nodes may be on one machine
         name = f"{name}-{row['NodeID'][:4]}"
     return ClusterNode(str(row["NodeID"]), name, str(row["NodeManagerAddress"]), int(slots), tuple(labels))
+
+
+def _require_listener(address: str) -> None:
+    """Raises OSError at once where Ray would try for a minute, and say little."""
+    named = os.environ.get("RAY_ADDRESS", "") if address == "auto" else address
+    host, _, port = named.removeprefix("ray://").rpartition(":")
+    if host and port.isdecimal():
+        with socket.create_connection((host.strip("[]"), int(port)), CONNECT_SECONDS):
+            pass
 
 
 def _explain_connection(address: str, error: Exception) -> WorldError:

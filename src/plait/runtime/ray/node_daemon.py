@@ -27,7 +27,6 @@ from plait.system.flock import try_lock
 
 LOCK_FILE, SOCKET, LOG_FILE, ENDED_FILE = "lock", "socket", "log", "ended"
 GRACES_VARIABLE = "PLAIT_NODE_GRACES"  # seconds of GracePeriods' first three, for tests
-IDLE_SECONDS = 10.0  # without any request, after the last engine has left
 CHECK_SECONDS = 0.25
 START_SECONDS = 60.0
 KEY_REQUEST, KEY_PREFIX = b"key", b"K"
@@ -58,7 +57,7 @@ def run(folder: Path) -> int:
             with _open_address(folder) as address:
                 listener = Listener(address, family="AF_UNIX", backlog=64)
             threading.Thread(target=_accept, args=(listener, service), daemon=True).start()
-            while not stopped.is_set() and not service.is_idle(IDLE_SECONDS):
+            while not stopped.is_set() and not service.is_finished:
                 reactor.step(CHECK_SECONDS)
                 service.check()
         if not stopped.is_set():

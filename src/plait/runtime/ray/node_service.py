@@ -54,6 +54,9 @@ LOOK_SECONDS = 0.05  # between two looks for output while an engine waits
 MEMORY_SECONDS = 2.0  # between two measurements
 MIN_FREE_BYTES = 256 << 20
 ANSWERS_KEPT = 64
+SESSION_SECONDS = 10.0  # in which an engine that runs polls at least once
+# Until a service ends that no engine uses: after it was started, and after the last one has left.
+FIRST_SECONDS, LAST_SECONDS = 30.0, 0.5
 _ATTEMPTS_FILE = "attempts.json"
 _WITHHELD_PREFIXES = ("RAY_", "__RAY")
 
@@ -142,7 +145,9 @@ class EngineSpace:
         self._answers: dict[int, float] = {}
         self._number = 0
         self.is_expired = False
+        self.is_releasing = False
         self.is_leaving = False
+        self.has_left = False
         self.sessions: dict[str, float] = {}
         self._memory: dict[Attempt, int] = {}
         self._memory_at = 0.0
@@ -229,7 +234,7 @@ class EngineSpace:
     def renew(self, envelope: Envelope) -> None:
         """The engine was heard of. Done before anything else with a request."""
         self.lease_seconds = envelope.lease_seconds
-        self.is_leaving = False
+        self.is_leaving = self.has_left = False
         self.sessions[envelope.session] = read_clock()
         if envelope.incarnation == self.incarnation:
             sent = self._answers.get(envelope.seen)
@@ -243,7 +248,7 @@ class EngineSpace:
 
     def expire(self, why: str) -> None:
         """End everything, and save what it left."""
-        self.is_expired = True
+        self.is_expired = self.is_releasing = True
         self.incarnation = token_hex(8)
         self._answers.clear()
         for attempt, known in self.attempts.items():
@@ -262,10 +267,11 @@ class EngineSpace:
                 self.workspaces.release(batch, task)
         for batch in {batch for batch, _ in tasks}:
             self.workspaces.release_batch(batch, (), has_ended=True)
+        self.is_releasing = False
 
     def answer(self) -> int:
         """The number of an answer that is sent now."""
-        if self.is_expired and not self.executor.measure_memory():
+        if self.is_expired and not self.is_releasing:
             self.is_expired = False
             self.lease_end = read_clock() + self.lease_seconds
         self._number += 1
@@ -334,20 +340,24 @@ class NodeService:
         self.spaces: dict[str, EngineSpace] = {}
         self._loop_thread = threading.get_ident()
         self._heard_at = time.monotonic()
+        self._has_served = False
         for path in sorted(folder.glob("engine-*/attempts.json")):  # of the service before this one
             owner = path.parent.name.removeprefix("engine-")
             self._open_space(owner, 60.0)
 
-    def is_idle(self, seconds: float) -> bool:
-        """Whether no engine holds anything here, and none was heard of for this long."""
-        return not self.spaces and self._workers.is_idle and time.monotonic() - self._heard_at > seconds
+    @property
+    def is_finished(self) -> bool:
+        """Whether no engine holds anything here, and none is about to."""
+        patience = LAST_SECONDS if self._has_served else FIRST_SECONDS
+        return not self.spaces and self._workers.is_idle and time.monotonic() - self._heard_at > patience
 
     def check(self) -> None:
         """Called from time to time: leases that have run out, and engines that have gone."""
         for owner, space in list(self.spaces.items()):
             space.check_lease()
+            self._give_back_unused(space)
             gone = space.is_leaving or (space.is_expired and read_clock() > space.lease_end + space.lease_seconds)
-            if gone and not space.active and self._workers.is_idle and not space.executor.measure_memory():
+            if gone and not space.is_releasing and self._workers.is_idle:
                 self._close_space(owner, space)
 
     def _close_space(self, owner: str, space: EngineSpace) -> None:
@@ -430,6 +440,7 @@ class NodeService:
         root = self._folder / f"engine-{owner}"
         space = EngineSpace(root, self._reactor, self._workers, lease_seconds, self._graces)
         self.spaces[owner] = space
+        self._has_served = True
         return space
 
     def _poll(self, space: EngineSpace, envelope: Envelope, poll: wire.Poll) -> wire.PollReply:
@@ -556,8 +567,14 @@ class NodeService:
     def _leave(self, space: EngineSpace, session: str) -> None:
         """The engine has ended with nothing left to do; if it was the last one, what is here is given back."""
         space.sessions.pop(session, None)
-        others = [heard for heard in space.sessions.values() if read_clock() - heard < space.lease_seconds]
-        if not others and not space.active:
+        space.has_left = True
+        self._give_back_unused(space)
+
+    def _give_back_unused(self, space: EngineSpace) -> None:
+        """Once an engine has left, another one that was killed before is not waited for until its lease has run out."""
+        now = read_clock()
+        is_used = space.active or any(now - heard < SESSION_SECONDS for heard in space.sessions.values())
+        if space.has_left and not is_used and not space.is_expired:
             space.is_leaving = True
             space.expire("the engine has ended")
 

@@ -1,0 +1,243 @@
+"""A batch of real git work on a cluster of three nodes, while nodes, daemons and the engine are killed and stopped."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from subprocess import Popen
+
+import psutil
+import pytest
+
+from plait.core.reports import AttemptExited, AttemptLost
+from plait.core.task import Attempt, Step
+from plait.runtime.ray.cluster import list_actors
+from plait.runtime.ray.gateway import FOLDER_VARIABLE
+from plait.runtime.ray.placements import Placements
+from plait.store.project_files import open_state_paths
+from plait.system.flock import hold_lock
+from plait.system.process_identity import TAG_VARIABLE
+from tests.support.ray_cluster import RayCluster, RayNode, ray_cluster
+from tests.support.temp_project import TempProject, temp_project
+from tests.support.waiting import TIMEOUT_SECONDS, wait_until
+
+pytestmark = pytest.mark.filterwarnings("default")
+LONG = pytest.mark.skipif(not os.environ.get("PLAIT_RAY_LONG"), reason="make test-ray")
+UNTIL = "until [ -e {folder}/{name} ]; do sleep 0.1; done"
+
+
+@pytest.fixture
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RayCluster]:
+    with (
+        hold_lock(tmp_path_factory.getbasetemp().parent / "ray.lock"),  # one cluster at a time, whichever worker
+        ray_cluster({"one": 2, "two": 2}) as cluster,
+    ):
+        yield cluster
+
+
+@pytest.fixture
+def project(tmp_path: Path, cluster: RayCluster) -> Iterator[TempProject]:
+    with temp_project(tmp_path, worktrees=True, forks=False) as project:
+        project.env["PLAIT_RAY_ADDRESS"] = cluster.address
+        yield project
+
+
+def add_tasks(project: TempProject, *names: str) -> None:
+    """Each prints a line, waits for a file named like it, and commits another."""
+    for name in names:
+        project.task(
+            name,
+            f"echo begin {name} $PLAIT_ATTEMPT; echo $PLAIT_ATTEMPT >> {project.folder}/runs-{name}\n"
+            f"{UNTIL.format(folder=project.folder, name=name)}\nmkdir -p made; echo {name} > made/{name}.txt",
+        )
+
+
+def let(project: TempProject, *names: str) -> None:
+    for name in names:
+        (project.folder / name).touch()
+
+
+def count_runs(project: TempProject, name: str) -> int:
+    path = project.folder / f"runs-{name}"
+    return len(path.read_text().splitlines()) if path.exists() else 0
+
+
+def find_node(project: TempProject, cluster: RayCluster, task: str, n: int = 1) -> RayNode:
+    placement = Placements(open_state_paths(project.place)).read(Attempt(project.batch().id, task, Step.WRITE, n))
+    assert placement is not None
+    return cluster.nodes[placement.node_name]
+
+
+def list_node_processes(node: RayNode) -> list[psutil.Process]:
+    """Ray's and plait's processes of a node, and the attempts there."""
+    variable = f"{FOLDER_VARIABLE}={node.folder}".encode()
+    found = []
+    for pid in psutil.pids():
+        with suppress(OSError, psutil.Error):
+            if variable in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0"):
+                found.append(psutil.Process(pid))
+    return found
+
+
+def list_attempt_processes(node: RayNode) -> list[str]:
+    """What attempts run there."""
+    found = []
+    for process in list_node_processes(node):
+        with suppress(psutil.Error):
+            if TAG_VARIABLE in process.environ() and process.status() != psutil.STATUS_ZOMBIE:
+                found.append(f"{process.pid} {process.status()} {process.cmdline()[:8]}")
+    return found
+
+
+def kill_node(node: RayNode) -> None:
+    """As when its machine loses power."""
+    for send in (psutil.Process.suspend, psutil.Process.kill):  # so that nothing reacts to the death of another
+        for process in [psutil.Process(node.raylet), *list_node_processes(node)]:
+            with suppress(psutil.Error):
+                send(process)
+
+
+def stop_node(node: RayNode) -> list[psutil.Process]:
+    """As when its machine is suspended, or cut off."""
+    stopped: dict[int, psutil.Process] = {}
+    while new := [
+        each for each in [psutil.Process(node.raylet), *list_node_processes(node)] if each.pid not in stopped
+    ]:
+        for process in new:
+            stopped[process.pid] = process
+            with suppress(psutil.Error):
+                process.suspend()
+    return list(stopped.values())
+
+
+def check_results(project: TempProject, names: tuple[str, ...]) -> None:
+    """Each is merged once."""
+    assert set(project.statuses().values()) == {"done"}
+    files = {name: text for name, text in project.read_merged_files().items() if name.startswith("made/")}
+    assert files == {f"made/{name}.txt": name for name in names}
+    exits = [record.event.attempt.task for record in project.read_records() if isinstance(record.event, AttemptExited)]
+    assert sorted(exits) == sorted(names)
+
+
+def check_nothing_left(project: TempProject, cluster: RayCluster) -> None:
+    """No process, actor or worktree of plait's on any node."""
+    wait_until(lambda: all(node.daemon is None for node in cluster.nodes.values()))
+    wait_until(lambda: not list_actors(cluster.address))
+    for node in cluster.nodes.values():
+        assert list(node.folder.glob("*/engine-*/worktrees/batch-*/*")) == []
+        assert list(node.folder.glob("*/engine-*/state/*")) == []
+    project.wait_for_exit()
+    assert project.find_leftovers() == []
+
+
+def start(project: TempProject, lease: str) -> Popen[str]:
+    return project.start(
+        *("run", "tasks", "--yes", "--executor", "ray", "--retries", "0", "-p", "20"), env={"PLAIT_RAY_LEASE": lease}
+    )
+
+
+def finish(project: TempProject, front: Popen[str]) -> None:
+    out, err = front.communicate(timeout=TIMEOUT_SECONDS)
+    assert front.returncode == 0, (out, err, project.read_engine_log())
+
+
+def test_a_batch_runs_on_nodes_that_come_and_survives_its_engine(project: TempProject, cluster: RayCluster) -> None:
+    names = ("first", "second", "third", "fourth", "fifth")
+    add_tasks(project, *names)
+    project.commit_all()
+    before = project.snapshot_user_files()
+    front = start(project, "60s")
+    wait_until(lambda: sum(count_runs(project, name) for name in names) == 4)  # all slots are taken
+    [waiting] = [name for name in names if not count_runs(project, name)]
+    first = next(name for name in names if name != waiting)
+    wait_until(lambda: f"begin {first} 1" in project.plait("logs", first).out)
+    cluster.add_node("three", 2)
+    wait_until(lambda: count_runs(project, waiting) == 1)
+    os.kill(wait_until(lambda: project.find_engine() or 0), signal.SIGKILL)
+    let(project, *names)
+    finish(project, front)
+    check_results(project, names)
+    assert [count_runs(project, name) for name in names] == [1] * len(names)
+    assert project.snapshot_user_files() == before
+    check_nothing_left(project, cluster)
+
+
+@LONG
+def test_attempts_of_a_node_that_dies_run_elsewhere(project: TempProject, cluster: RayCluster) -> None:
+    names = ("first", "second", "third")
+    add_tasks(project, *names)
+    project.commit_all()
+    front = start(project, "8s")
+    wait_until(lambda: all(count_runs(project, name) for name in names))
+    lost = find_node(project, cluster, "first")
+    others = [name for name in names if find_node(project, cluster, name) is not lost]
+    kill_node(lost)
+    let(project, *names)
+    finish(project, front)
+    check_results(project, names)
+    assert [count_runs(project, name) for name in others] == [1] * len(others)
+    assert count_runs(project, "first") == 2
+    losses = {record.event.attempt.task for record in project.read_records() if isinstance(record.event, AttemptLost)}
+    assert losses == {*names} - {*others}
+    del cluster.nodes[lost.name]
+    check_nothing_left(project, cluster)
+
+
+@LONG
+def test_a_node_that_was_stopped_past_its_lease_completes_nothing(project: TempProject, cluster: RayCluster) -> None:
+    names = ("first", "second")
+    add_tasks(project, *names)
+    project.commit_all()
+    front = start(project, "8s")
+    wait_until(lambda: all(count_runs(project, name) for name in names))
+    stopped = find_node(project, cluster, "first")
+    processes = stop_node(stopped)
+    wait_until(lambda: count_runs(project, "first") == 2)  # elsewhere
+    let(project, *names)
+    finish(project, front)
+    for process in reversed(processes):
+        with suppress(psutil.Error):
+            process.resume()
+    wait_until(lambda: not list_attempt_processes(stopped), 60)
+    check_results(project, names)
+    assert count_runs(project, "first") == 2
+    check_nothing_left(project, cluster)
+
+
+@LONG
+def test_attempts_survive_the_service_of_their_node_and_can_be_cancelled(
+    project: TempProject, cluster: RayCluster
+) -> None:
+    names = ("first", "second")
+    add_tasks(project, *names)
+    project.commit_all()
+    front = start(project, "8s")
+    wait_until(lambda: all(count_runs(project, name) for name in names))
+    node = find_node(project, cluster, "first")
+    daemon = node.daemon
+    assert daemon is not None
+    daemon.kill()
+    wait_until(lambda: node.daemon not in {None, daemon})
+    assert project.plait("cancel", "second", "--yes").code == 0
+    wait_until(lambda: project.statuses()["second"] == "cancelled")
+    let(project, "first")
+    front.communicate(timeout=120)
+    assert project.statuses() == {"first": "done", "second": "cancelled"}
+    assert [count_runs(project, name) for name in names] == [1, 1]
+    assert set(project.read_merged_files()) >= {"made/first.txt"}
+    assert "made/second.txt" not in project.read_merged_files()
+    check_nothing_left(project, cluster)
+
+
+def test_an_unreachable_cluster_is_named(tmp_path: Path) -> None:
+    with temp_project(tmp_path, worktrees=True, forks=False) as project:
+        project.env["PLAIT_RAY_ADDRESS"] = "127.0.0.2:1"
+        project.task("only", "true")
+        project.commit_all()
+        front = project.start("run", "tasks", "--yes", "--executor", "ray")
+        wait_until(lambda: "can't reach the Ray cluster at 127.0.0.2:1" in project.read_engine_log())
+        front.send_signal(signal.SIGTERM)
+        front.communicate(timeout=60)
