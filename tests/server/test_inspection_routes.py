@@ -285,3 +285,35 @@ def test_the_conversation_has_what_failed_and_what_was_told_without_secrets(fres
     assert attempts == [each["attempt"] for each in entries if each["attempt"]]
     assert "told (failed check): " in server.project.plait("explain", "01-walls").out
     assert server.get(f"/api/batches/{batch}/tasks/nothing/conversation", 404)["error"]
+
+
+def test_attempts_are_compared_also_over_different_bases(worktree_server: RunningServer) -> None:
+    server, project = worktree_server, worktree_server.project
+    project.write("house.txt", "\n".join(["roof", *"abcdefgh", "cellar"]))
+    project.task("01-roof", "sed -i 's/roof/roof of stone/' house.txt")
+    change = """
+    sed -i 's/^cellar$/cellar of wood/' house.txt
+    test -z "$PLAIT_FEEDBACK_FILE" || echo lamp > lamp.txt
+    """
+    project.task("02-cellar", change.replace("\n    ", "\n"))
+    project.commit_all()
+    batch = server.run(
+        "01-roof", "02-cellar", settings={"verify": "test -e lamp.txt || test $PLAIT_TASK_ID = 01-roof", "retries": 1}
+    )
+    server.wait_until_finished(batch)
+    path = f"/api/batches/{batch}/tasks/02-cellar/diff"
+    whole = server.client.get(path, params={"attempt": 2}).text
+    assert "+cellar of wood" in whole
+    assert "+lamp" in whole
+    since = server.client.get(path, params={"attempt": 2, "since": 1, "format": "json"}).json()
+    assert ([file["path"] for file in since["files"]], since["attempt"], since["since"]) == (["lamp.txt"], 2, 1)
+    assert server.client.get(path, params={"since": 1}).text == since["diff"]
+    assert server.get(path, 404, attempt=1, since=2)["error"] == "attempt 2 is not before attempt 1"
+
+    # A retry by a person starts from the branch that has 01-roof now: that is no difference between the attempts.
+    retried = server.client.post(f"/api/batches/{batch}/tasks/02-cellar/feedback", json={"text": "again"})
+    assert retried.status_code < 300, retried.text
+    wait_until(lambda: server.get(f"/api/batches/{batch}")["status"] == "completed")
+    again = server.client.get(path, params={"attempt": 3, "since": 1, "format": "json"}).json()
+    assert [file["path"] for file in again["files"]] == ["lamp.txt"]
+    assert project.plait("diff", "02-cellar", "--since", "1", "--name-only").out == "lamp.txt\n"

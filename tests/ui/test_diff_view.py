@@ -31,6 +31,34 @@ def _file(page: Page, path: str) -> Locator:
     return page.get_by_role("heading", name=path).get_by_role("button")
 
 
+def _mark_viewed(page: Page) -> None:
+    """A viewed file is collapsed, and stays so."""
+    sheet = page.get_by_role("region", name="Diff, line by line")
+    page.get_by_role("button", name="5 files").click()
+    page.get_by_role("navigation", name="Changed files").get_by_role("button", name="roof.py").click()
+    sheet.locator("[data-index]", has=_file(page, "src/roof.py")).get_by_role("checkbox", name="Viewed").check()
+    expect(_file(page, "src/roof.py")).to_have_attribute("aria-expanded", "false")
+    page.reload()
+    page.get_by_role("button", name="Diff of 01-roof").click()
+    expect(page.get_by_text("1 of 5 viewed")).to_be_visible()
+    page.get_by_role("button", name="Collapse all").click()
+    page.get_by_role("button", name="Expand all").click()
+
+
+def _compare_attempts(window: BrowserWindow) -> None:
+    """The conversation has the comments, and the diff of each attempt and between them."""
+    page = window.page
+    window.go("/?task=01-house")
+    panel = page.get_by_role("complementary")
+    expect(panel.get_by_role("list", name="Conversation")).to_contain_text("Told: review comments")
+    panel.get_by_role("button", name="Changes of attempt 2 since attempt 1").click()
+    expect(panel.get_by_text("attempt 2 since attempt 1", exact=True)).to_be_visible()
+    expect(panel.get_by_role("button", name="1 file ")).to_be_visible()
+    panel.get_by_role("combobox", name="Changes").select_option("Attempt 1")
+    expect(panel.get_by_role("heading", name="house.txt")).to_be_visible()
+    expect(panel.get_by_role("heading", name="heard.txt")).to_have_count(0)
+
+
 def test_a_diff_is_shown_unified_and_side_by_side(project: TempProject, open_window: OpenWindow) -> None:
     project.write("src/roof.py", "\n".join(["def roof():", "    wood = 3", "    return wood", *"abcdefghij"]))
     project.write("src/old.py", "moved = True\nand_more = 1\nand_most = 2")
@@ -61,6 +89,7 @@ def test_a_diff_is_shown_unified_and_side_by_side(project: TempProject, open_win
     expect(before.filter(has_text="wood = 3")).to_have_text(re.compile(r"^2\S\s*wood = 3$"))
     expect(after.filter(has_text="stone = 3")).to_have_text(re.compile(r"^2\+\s*stone = 3$"))
     expect(after.filter(has_text="stone = 3").locator("[data-marked]")).to_have_text("stone")
+    expect(after.filter(has_text="return stone").locator("[data-syntax=keyword]")).to_have_text("return")
 
     # unified, by its key; it is kept
     page.get_by_role("heading", name="src/roof.py").click()
@@ -86,6 +115,8 @@ def test_a_diff_is_shown_unified_and_side_by_side(project: TempProject, open_win
     expect(page.get_by_text("1 of 1 lines")).to_be_visible()
     expect(sheet.locator("[data-found]", has_text="1987")).to_be_in_viewport()
     page.keyboard.press("Escape")
+
+    _mark_viewed(page)
 
     # from file to file
     page.get_by_role("button", name="5 files").click()
@@ -121,6 +152,11 @@ def test_comments_become_a_new_attempt(project: TempProject, open_window: OpenWi
     page.get_by_label("Comment on house.txt:1-3").fill("All of it is <b>small</b>.")
     page.keyboard.press("Control+Enter")
 
+    # on no line
+    page.get_by_role("button", name="Comment", exact=True).click()
+    page.get_by_label("Comment on the whole change").fill("More light.")
+    page.keyboard.press("Control+Enter")
+
     # by the keyboard alone
     sheet.focus()
     page.keyboard.press("j")
@@ -131,10 +167,10 @@ def test_comments_become_a_new_attempt(project: TempProject, open_window: OpenWi
     page.reload()
     page.get_by_role("button", name="Diff of 01-house").click()
     draft = page.get_by_role("region", name="Comments to send")
-    draft.get_by_text("3 comments not sent").click()
-    expect(draft.get_by_role("listitem")).to_have_count(3)
+    draft.get_by_text("4 comments not sent").click()
+    expect(draft.get_by_role("listitem")).to_have_count(4)
     draft.get_by_role("listitem").filter(has_text="And this.").get_by_role("button", name="Remove").click()
-    draft.get_by_role("button", name="Send 2 comments and retry").click()
+    draft.get_by_role("button", name="Send 3 comments and retry").click()
     expect(draft).to_have_count(0)
 
     _until_merged(page, "2 attempts")
@@ -142,11 +178,13 @@ def test_comments_become_a_new_attempt(project: TempProject, open_window: OpenWi
     assert "house.txt:2\n" in heard
     assert "> +walls of wood\nOf stone, please." in heard
     assert "house.txt:1-3\n" in heard
+    assert "the whole change\nMore light." in heard
     assert "All of it is <b>small</b>." in heard
     assert "And this." not in heard
     _newer(page)
     expect(page.get_by_role("heading", name="heard.txt")).to_be_visible()
     expect(page.get_by_text("attempt 2", exact=True)).to_be_visible()
+    _compare_attempts(window)
 
 
 def test_comments_on_an_older_attempt_are_kept_and_sent(project: TempProject, open_window: OpenWindow) -> None:

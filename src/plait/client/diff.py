@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,13 +13,15 @@ from typing import BinaryIO
 from plait.client.batch_lookup import choose_attempt, format_attempt_label
 from plait.client.history import PastAttempt
 from plait.client.json_encoding import api_model, fill_model
-from plait.core.errors import WorldError
+from plait.core.decisions import Change
+from plait.core.errors import UserError, WorldError
 from plait.core.fast_dataclass import dataclass
 from plait.core.settings import Isolation
 from plait.core.state import BatchState, State, TaskState
 from plait.core.task import Attempt, Step
 from plait.git.command import Git
 from plait.git.location import RepoLocation
+from plait.git.merge.conflict_view import apply_change
 from plait.git.refs import attempt_ref
 from plait.runtime.attempt_files import snapshot_workspace
 from plait.store.batch_secrets import ContentRedactor
@@ -26,13 +29,17 @@ from plait.store.batch_secrets import ContentRedactor
 
 @dataclass(frozen=True, slots=True)
 class DiffRange:
-    """From `base` to `tip`, both revisions; or from `base` to the files in `workspace`. `label` names it for people."""
+    """From `base` to `tip`, both revisions; or from `base` to the files in `workspace`. `label` names it for people.
+
+    `since`: only what is different from this earlier change, even if that has another base.
+    """
 
     label: str
     base: str
     tip: str = ""
     workspace: str = ""
     attempt: Attempt | None = None
+    since: DiffRange | None = None
 
 
 def find_batch_range(batch: BatchState) -> DiffRange:
@@ -74,6 +81,23 @@ def find_attempt_range(
     return DiffRange(_format_label(attempt), base, tip or attempt_ref(attempt), "", attempt)
 
 
+def find_range_since(
+    state: State,
+    batch: BatchState,
+    task: TaskState,
+    attempts: tuple[int, int],
+    past: Callable[[], Iterable[PastAttempt]],
+) -> DiffRange:
+    """What the second of these attempts changed differently from the first."""
+    since, n = attempts
+    if since >= n:
+        raise UserError(f"attempt {since} is not before attempt {n}", hint="Compare an attempt with an earlier one.")
+    before, now = (find_attempt_range(state, batch, task, each, past) for each in attempts)
+    if before.workspace:
+        raise WorldError(f"{before.label} is still running: nothing to compare with")
+    return replace(now, label=f"{now.label} since attempt {since}", since=before)
+
+
 def _find_running_range(task: TaskState, attempt: Attempt) -> DiffRange:
     running = task.alive[attempt]
     if not running.workspace:
@@ -113,11 +137,14 @@ class ChangedFile:
 
 @api_model
 class DiffSummary:
-    """A diff without its text. `tip` null: the files of a workspace as they are now."""
+    """A diff without its text. `tip` null: the files of a workspace as they are now. `since`: the earlier attempt that it is
+    compared with; `base` is its tree then.
+    """
 
     batch_id: str
     task_id: str | None
     attempt: int | None
+    since: int | None
     base: str
     tip: str | None
     plus: int
@@ -173,9 +200,25 @@ def compute_diff(location: RepoLocation, range_: DiffRange) -> Iterator[Diff]:
             git = Git(common, variables={"GIT_DIR": str(common)})
             base = _resolve_commit(git, range_.base, range_.label)
             tip = tree = _resolve_commit(git, range_.tip, range_.label)
+        if range_.since is not None:
+            git, base = _find_earlier_tree(git, common, range_, base, folder)
         numstat = git.run("diff-tree", *_DIFF_OPTIONS, "--numstat", "-z", base, tree).out
         write = partial(_write_patch, git, base, tree, folder / "difference")
         yield Diff(range_.label, base, tip, tuple(_parse_numstat(numstat)), write)
+
+
+def _find_earlier_tree(git: Git, common: Path, range_: DiffRange, base: str, scratch: Path) -> tuple[Git, str]:
+    """What the later change is compared with: the earlier one, on the base of the later one if that is possible."""
+    assert range_.since is not None
+    since = range_.since
+    earlier = _resolve_commit(git, since.tip, since.label)
+    earlier_base = _resolve_commit(git, since.base, since.label)
+    if earlier_base == base or range_.workspace:
+        return git, earlier
+    task = since.attempt.task if since.attempt is not None else ""
+    folder = scratch / "earlier"
+    folder.mkdir()
+    return apply_change(common, Change(task, earlier_base, earlier), base, folder) or (git, earlier)
 
 
 def _write_patch(git: Git, base: str, tree: str, path: Path) -> BinaryIO:
@@ -208,21 +251,21 @@ def _parse_numstat(output: bytes) -> Iterator[ChangedFile]:
         yield ChangedFile(name, before, 0 if binary else int(plus), 0 if binary else int(minus), binary)
 
 
-def describe_diff(batch: str, attempt: Attempt | None, diff: Diff) -> DiffSummary:
+def describe_diff(batch: str, range_: DiffRange, diff: Diff) -> DiffSummary:
+    attempt, since = range_.attempt, range_.since
     return fill_model(
         DiffSummary,
         diff,
         batch_id=batch,
         task_id=attempt.task if attempt else None,
         attempt=attempt.n if attempt else None,
+        since=since.attempt.n if since is not None and since.attempt is not None else None,
         tip=diff.tip or None,
     )
 
 
-def describe_full_diff(
-    batch: str, attempt: Attempt | None, diff: Diff, redactor: ContentRedactor | None = None
-) -> FullDiff:
-    summary = describe_diff(batch, attempt, diff)
+def describe_full_diff(batch: str, range_: DiffRange, diff: Diff, redactor: ContentRedactor | None = None) -> FullDiff:
+    summary = describe_diff(batch, range_, diff)
     text = bytearray()
     for chunk in diff.read_text() if redactor is None else redactor.redact_diff(diff.read_text()):
         text += chunk

@@ -380,7 +380,7 @@ export interface paths {
         };
         /**
          * Get Task Diff
-         * @description What it changed, also while it is running.
+         * @description What it changed, also while it is running. `since`: only what is different from an earlier attempt.
          */
         get: operations["getTaskDiff"];
         put?: never;
@@ -2335,6 +2335,8 @@ export interface components {
             minus: number;
             /** Plus */
             plus: number;
+            /** Since */
+            since: number | null;
             /** Taskid */
             taskId: string | null;
             /** Tip */
@@ -7235,6 +7237,8 @@ export interface operations {
                 from?: number;
                 /** @description None: the newest */
                 attempt?: number | null;
+                /** @description An earlier attempt to compare with */
+                since?: number | null;
                 format?: components["schemas"]["DiffFormat"];
                 /** @description The project's id; none: the default project */
                 project?: string | null;

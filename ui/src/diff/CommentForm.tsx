@@ -46,7 +46,7 @@ export function CommentForm({ draft, writing, detached = false }: CommentFormPro
   const name = useId();
   // biome-ignore lint/correctness/useExhaustiveDependencies: selecting other lines keeps the text
   useEffect(() => {
-    if (!detached) field.current?.focus({ preventScroll: true });
+    if (!detached || writing.path === "") field.current?.focus({ preventScroll: true });
   }, [writing.path, writing.from, writing.to]);
   return (
     <form
@@ -59,7 +59,7 @@ export function CommentForm({ draft, writing, detached = false }: CommentFormPro
       <label htmlFor={name} className={styles.location}>
         Comment on {formatLocation(writing)}
         {writing.side === "old" ? ", old version" : ""}
-        {detached && ", not shown"}
+        {detached && writing.path !== "" && ", not shown"}
       </label>
       <textarea
         id={name}

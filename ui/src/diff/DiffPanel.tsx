@@ -7,12 +7,14 @@ import { Icon } from "../components/Icon";
 import { SegmentedControl } from "../components/SegmentedControl";
 import { showError } from "../components/Toasts";
 import { formatDiffstat, pluralize } from "../model/format";
+import { startComment } from "./commentDrafts";
 import { DiffFind, type useDiffFind } from "./DiffFind";
 import styles from "./DiffPanel.module.css";
 import { DiffRowList } from "./DiffRowList";
 import { DraftBar } from "./DraftBar";
 import type { DiffMode } from "./diffRows";
 import { FileList } from "./FileList";
+import { wholeChange } from "./feedback";
 import { selectedRange } from "./lineSelection";
 import { type DiffTarget, useDiffText } from "./useDiff";
 import { commentLocation, type Reading, setDiffMode, useDiffState } from "./useDiffState";
@@ -43,11 +45,18 @@ export function DiffPanel({ target, diff, newestAttempt, reading }: Props) {
         plus={diff.plus}
         minus={diff.minus}
         attempt={diff.attempt}
+        since={diff.since}
+        viewed={state.viewedCount}
         view={state.view}
         narrow={narrow}
         listShown={list}
         allFolded={state.allFolded}
         find={find}
+        onComment={
+          draftKey === null || state.context.commentTarget?.disabled !== null
+            ? null
+            : () => startComment(draftKey, wholeChange(diff.attempt ?? 0))
+        }
         onView={setDiffMode}
         onList={() => setListToggled(!list)}
         onFoldAll={state.foldAll}
@@ -125,12 +134,17 @@ interface DiffToolbarProps {
   minus: number;
   /** The attempt it belongs to, if known. */
   attempt: number | null;
+  /** The attempt that it is compared with. */
+  since: number | null;
+  viewed: number;
   view: DiffMode;
   /** Too narrow for two sides. */
   narrow: boolean;
   listShown: boolean;
   allFolded: boolean;
   find: ReturnType<typeof useDiffFind>;
+  /** Comments on the whole change. */
+  onComment: (() => void) | null;
   onView(view: DiffMode): void;
   onList(): void;
   onFoldAll(on: boolean): void;
@@ -146,7 +160,22 @@ function DiffToolbar(props: DiffToolbarProps) {
           {formatDiffstat({ files: props.files, added: props.plus, removed: props.minus })}
         </span>
       </Button>
-      {props.attempt !== null && <span className={styles.attempt}>attempt {props.attempt}</span>}
+      {props.attempt !== null && (
+        <span className={styles.attempt}>
+          attempt {props.attempt}
+          {props.since !== null && ` since attempt ${props.since}`}
+        </span>
+      )}
+      {props.viewed > 0 && (
+        <span className={styles.attempt}>
+          {props.viewed} of {props.files} viewed
+        </span>
+      )}
+      {props.onComment !== null && (
+        <Button kind="quiet" onClick={props.onComment}>
+          Comment
+        </Button>
+      )}
       <div className={styles.actions}>
         {find.open ? (
           <DiffFind

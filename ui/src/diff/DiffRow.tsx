@@ -10,9 +10,11 @@ import { CommentForm, SavedComment } from "./CommentForm";
 import type { CommentDraft } from "./commentDrafts";
 import styles from "./DiffRow.module.css";
 import type { Row, RowKey, Side } from "./diffRows";
+import type { SyntaxRange } from "./highlight";
 import { findRanges } from "./lineMatches";
 import { escapeSpecial, MAX_LINE_LENGTH, segmentLine } from "./lineSegments";
 import type { FileChange, Line } from "./parseDiff";
+import { viewedKey } from "./viewedFiles";
 import { diffWords } from "./wordDiff";
 
 const SIGNS = { same: " ", added: "+", removed: "−" } as const;
@@ -27,6 +29,7 @@ interface LineProps {
   id: RowKey;
   file: FileChange;
   query: string;
+  syntax: RowContext["syntax"];
   commentTarget: CommentTarget | null;
   /** The selected sides: at the cursor, or in the range. */
   selected: Side | "both" | null;
@@ -57,7 +60,12 @@ const UnifiedLine = memo(function UnifiedLine({
         <LineNumber {...rest} n={line.new} side={side} />
       )}
       <Sign line={line} />
-      <LineText line={line} counterpart={counterpart} query={rest.query} />
+      <LineText
+        line={line}
+        counterpart={counterpart}
+        query={rest.query}
+        syntax={rest.syntax(rest.file, line)}
+      />
     </div>
   );
 });
@@ -92,7 +100,12 @@ function SplitSide({
     >
       <LineNumber {...rest} n={line[side]} side={side} />
       <Sign line={line} />
-      <LineText line={line} counterpart={counterpart} query={rest.query} />
+      <LineText
+        line={line}
+        counterpart={counterpart}
+        query={rest.query}
+        syntax={rest.syntax(rest.file, line)}
+      />
     </div>
   );
 }
@@ -125,6 +138,10 @@ function LineNumber({ id, file, commentTarget, n, side }: LineProps & { n: numbe
 export interface RowContext {
   readonly folded: ReadonlyMap<string, string>;
   readonly query: string;
+  /** The keywords, strings and so on of a line. */
+  syntax(file: FileChange, line: Line): readonly SyntaxRange[];
+  readonly viewed: ReadonlySet<string>;
+  setViewed(file: FileChange, on: boolean): void;
   readonly commentTarget: CommentTarget | null;
   readonly draftKey: string | null;
   readonly draft: CommentDraft;
@@ -139,8 +156,8 @@ interface Props {
 }
 
 export const DiffRow = memo(function DiffRow({ row, context, selected, current }: Props) {
-  const { query, commentTarget, draftKey, draft, folded, fold } = context;
-  const common = { id: row.key, file: row.file, query, commentTarget, selected, current };
+  const { query, syntax, commentTarget, draftKey, draft, folded, fold } = context;
+  const common = { id: row.key, file: row.file, query, syntax, commentTarget, selected, current };
   switch (row.kind) {
     case "file":
       return (
@@ -149,6 +166,8 @@ export const DiffRow = memo(function DiffRow({ row, context, selected, current }
           folded={folded.has(row.file.path)}
           comments={draft.comments.filter(({ path }) => path === row.file.path).length}
           onFold={fold}
+          viewed={context.viewed.has(viewedKey(row.file))}
+          onView={context.setViewed}
         />
       );
     case "note":
@@ -194,10 +213,12 @@ interface FileHeaderProps {
   folded: boolean;
   comments: number;
   onFold(path: string, on: boolean): void;
+  viewed: boolean;
+  onView(file: FileChange, on: boolean): void;
 }
 
 /** Sticky while its file is visible. */
-function FileHeader({ file, folded, comments, onFold }: FileHeaderProps) {
+function FileHeader({ file, folded, comments, onFold, viewed, onView }: FileHeaderProps) {
   const name = escapeSpecial(file.path);
   const label = STATUS_LABELS[file.status];
   return (
@@ -234,6 +255,10 @@ function FileHeader({ file, folded, comments, onFold }: FileHeaderProps) {
       >
         <Icon name="copy" size={14} />
       </Button>
+      <label className={styles.viewed}>
+        <input type="checkbox" checked={viewed} onChange={({ target }) => onView(file, target.checked)} />
+        Viewed
+      </label>
     </div>
   );
 }
@@ -246,10 +271,11 @@ interface LineTextProps {
   counterpart: Line | null;
   /** The search text. */
   query: string;
+  syntax: readonly SyntaxRange[];
 }
 
 /** The text of a line; never interpreted as markup. */
-const LineText = memo(function LineText({ line, counterpart, query }: LineTextProps) {
+const LineText = memo(function LineText({ line, counterpart, query, syntax }: LineTextProps) {
   const changed =
     counterpart === null || line.kind === "same"
       ? NO_RANGES
@@ -259,8 +285,8 @@ const LineText = memo(function LineText({ line, counterpart, query }: LineTextPr
   const matched = query === "" ? NO_RANGES : findRanges(line.text, query);
   return (
     <span className={styles.lineText}>
-      {segmentLine(line.text, changed, matched).map((segment, index) =>
-        segment.changed || segment.matched || segment.special ? (
+      {segmentLine(line.text, changed, matched, syntax).map((segment, index) =>
+        segment.changed || segment.matched || segment.special || segment.syntax ? (
           <span
             // biome-ignore lint/suspicious/noArrayIndexKey: segments have no other key, and never move
             key={index}
@@ -268,6 +294,7 @@ const LineText = memo(function LineText({ line, counterpart, query }: LineTextPr
             data-marked={segment.changed || undefined}
             data-found={segment.matched || undefined}
             data-odd={segment.special || undefined}
+            data-syntax={segment.syntax ?? undefined}
           >
             {segment.text}
           </span>

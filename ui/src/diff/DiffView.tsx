@@ -15,11 +15,13 @@ interface Props {
   taskId: string | null;
   /** One of its attempts; else its merged change, or that of the newest attempt. */
   attempt?: number | null;
+  /** Only what is different from this earlier attempt. */
+  since?: number | null;
 }
 
-export default function DiffView({ batchId, taskId, attempt = null }: Props) {
+export default function DiffView({ batchId, taskId, attempt = null, since = null }: Props) {
   const { availability, error, retry, newestAttempt } = useDiffAvailability(batchId, taskId);
-  const query = useDiff({ batchId, taskId, attempt }, availability?.version ?? null);
+  const query = useDiff({ batchId, taskId, attempt, since }, availability?.version ?? null);
   const [shown, setShown] = useState<Diff | null>(null);
   const reading = useRef({ sheet: false, writing: false });
   const latest = query.data;
@@ -52,11 +54,13 @@ export default function DiffView({ batchId, taskId, attempt = null }: Props) {
       )}
       {displayed.files.length === 0 ? (
         <EmptyState title="No changes">
-          {displayed.tip === null ? "The attempt is running: its changes appear here." : null}
+          {displayed.tip === null
+            ? "The attempt is running: its changes appear here."
+            : displayed.since !== null && `Attempt ${displayed.attempt} made the same change.`}
         </EmptyState>
       ) : (
         <DiffPanel
-          target={{ batchId, taskId, attempt }}
+          target={{ batchId, taskId, attempt, since }}
           diff={displayed}
           newestAttempt={Math.max(newestAttempt, displayed.attempt ?? 0)}
           reading={reading}

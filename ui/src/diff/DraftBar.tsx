@@ -31,7 +31,14 @@ export function DraftBar({ batchId, taskId, draftKey, draft, attempt, detached, 
   if (comments.length === 0)
     return (
       detachedComment && (
-        <section className={styles.bar} aria-label="Comment on lines that are not shown">
+        <section
+          className={styles.bar}
+          aria-label={
+            detachedComment.path === ""
+              ? "Comment on the whole change"
+              : "Comment on lines that are not shown"
+          }
+        >
           <CommentForm draft={draftKey} writing={detachedComment} detached />
         </section>
       )

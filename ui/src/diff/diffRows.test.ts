@@ -62,6 +62,14 @@ describe("the rows of a diff", () => {
     ).toEqual(["one | one", "two | zwei", "three | ", "four | four"]);
   });
 
+  it("have keys that React tells apart, also between both views", () => {
+    const rows = [
+      ...buildRows(files, shown()).filter(({ kind }) => kind !== "hunk"),
+      ...buildRows(files, shown({ view: "split" })).filter(({ kind }) => kind === "pair"),
+    ];
+    expect(new Set(rows.map(({ key }) => String(key))).size).toBe(rows.length);
+  });
+
   it("are a reason if a file is folded", () => {
     const made = buildRows(files, shown({ folded: new Map([["a.py", "Lock file, collapsed by default."]]) }));
     expect(made.map(describeRow).slice(0, 3)).toEqual([

@@ -49,7 +49,7 @@ export function buildRows(files: readonly FileChange[], options: RowOptions): Ro
   const insertions = groupInsertions(options);
   let first = 0;
   for (const [f, file] of files.entries()) {
-    rows.push({ kind: "file", key: `${f}`, file });
+    rows.push({ kind: "file", key: `#${f}`, file });
     const why = options.folded.get(file.path);
     const note = why ?? fileNote(file);
     if (note !== null) rows.push({ kind: "note", key: `${f}!`, file, text: note, fold: why !== undefined });
@@ -76,7 +76,7 @@ type CachedRows = {
 
 /**
  * The rows of each hunk. Law: the same file has the same rows, whatever is folded or commented. Keys start at
- * `first`, so that the two views have different ones.
+ * `first`, so that the two views have different ones; keys of other rows are no plain numbers, which React takes for equal.
  */
 const rowCache = new WeakMap<FileChange, CachedRows>();
 function hunkRows(file: FileChange, view: DiffMode, first: number): CachedRows["hunks"] {

@@ -20,8 +20,14 @@ export function formatFeedback(comments: readonly Comment[], attempt: number): s
   return [`${subject} on the changes, by file and line:`, ...parts].join("\n\n");
 }
 
+/** The anchor of a comment that is about no line. */
+export function wholeChange(attempt: number): CommentAnchor {
+  return { path: "", side: "new", from: 0, to: 0, quote: [], more: 0, attempt };
+}
+
 /** `src/roof.py:3-5`. */
 export function formatLocation({ path, from, to }: Pick<CommentAnchor, "path" | "from" | "to">): string {
+  if (path === "") return "the whole change";
   const name = escapeSpecial(path);
   return from === to ? `${name}:${from}` : `${name}:${from}-${to}`;
 }

@@ -4,7 +4,7 @@ import { escapeSpecial, MAX_LINE_LENGTH, segmentLine } from "./lineSegments";
 describe("line segments", () => {
   it("are one segment if nothing is special", () => {
     expect(segmentLine("<b>plain</b>")).toEqual([
-      { text: "<b>plain</b>", changed: false, matched: false, special: false },
+      { text: "<b>plain</b>", changed: false, matched: false, special: false, syntax: null },
     ]);
     expect(segmentLine("")).toEqual([]);
   });
@@ -16,6 +16,18 @@ describe("line segments", () => {
       ["of ", false, true],
       ["wo", true, true],
       ["od", true, false],
+    ]);
+  });
+
+  it("are split at syntax, also within a changed word", () => {
+    const syntax = [{ start: 0, end: 2, syntax: "keyword" as const }];
+    expect(
+      segmentLine("if ab", [[1, 4]], [], syntax).map((each) => [each.text, each.changed, each.syntax]),
+    ).toEqual([
+      ["i", false, "keyword"],
+      ["f", true, "keyword"],
+      [" a", true, null],
+      ["b", false, null],
     ]);
   });
 

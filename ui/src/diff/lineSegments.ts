@@ -1,5 +1,6 @@
 /* Splits a line into segments that are rendered alike. Invisible and bidi characters are spelled out. Pure. */
 
+import type { Syntax, SyntaxRange } from "./highlight";
 import type { Range } from "./wordDiff";
 
 interface Segment {
@@ -10,6 +11,7 @@ interface Segment {
   readonly matched: boolean;
   /** Spelled out: a control, bidirectional or zero-width character. */
   readonly special: boolean;
+  readonly syntax: Syntax | null;
 }
 
 export const MAX_LINE_LENGTH = 5000; // characters of a line that are rendered
@@ -19,12 +21,16 @@ export function segmentLine(
   text: string,
   changed: readonly Range[] = [],
   matched: readonly Range[] = [],
+  syntax: readonly SyntaxRange[] = [],
 ): Segment[] {
   const shown = text.length > MAX_LINE_LENGTH ? text.slice(0, MAX_LINE_LENGTH) : text;
-  if (changed.length === 0 && matched.length === 0 && !SPECIAL.test(shown)) {
-    return shown === "" ? [] : [{ text: shown, changed: false, matched: false, special: false }];
+  if (changed.length === 0 && matched.length === 0 && syntax.length === 0 && !SPECIAL.test(shown)) {
+    return shown === ""
+      ? []
+      : [{ text: shown, changed: false, matched: false, special: false, syntax: null }];
   }
-  const segments: { text: string; changed: boolean; matched: boolean; special: boolean }[] = [];
+  const segments: { -readonly [K in keyof Segment]: Segment[K] }[] = [];
+  const syntaxAt = syntaxReader(syntax);
   const [isChanged, isMatched] = [rangeTest(changed), rangeTest(matched)];
   let place = 0;
   for (const letter of shown) {
@@ -33,10 +39,16 @@ export function segmentLine(
       changed: isChanged(place),
       matched: isMatched(place),
       special: SPECIAL.test(letter),
+      syntax: syntaxAt(place),
     };
     const last = segments.at(-1);
     if (next.special) next.text = spellOut(letter);
-    if (last?.changed === next.changed && last.matched === next.matched && last.special === next.special)
+    if (
+      last?.changed === next.changed &&
+      last.matched === next.matched &&
+      last.special === next.special &&
+      last.syntax === next.syntax
+    )
       last.text += next.text;
     else segments.push(next);
     place += letter.length;
@@ -64,5 +76,15 @@ function rangeTest(ranges: readonly Range[]): (place: number) => boolean {
   return (place) => {
     for (let at = ranges[next]; at !== undefined && at[1] <= place; at = ranges[next]) next += 1;
     return place >= (ranges[next]?.[0] ?? Number.POSITIVE_INFINITY);
+  };
+}
+
+/** The syntax at a position; positions must be asked for in order. */
+function syntaxReader(ranges: readonly SyntaxRange[]): (place: number) => Syntax | null {
+  let next = 0;
+  return (place) => {
+    for (let at = ranges[next]; at !== undefined && at.end <= place; at = ranges[next]) next += 1;
+    const range = ranges[next];
+    return range !== undefined && range.start <= place ? range.syntax : null;
   };
 }

@@ -23,6 +23,7 @@ interface FileDraft {
   modes: [string, string];
   binary: boolean;
   note: string | null;
+  blobs: string | null;
 }
 
 class DiffReader {
@@ -46,6 +47,7 @@ class DiffReader {
       modes: ["", ""],
       binary: false,
       note: combined === null ? null : COMBINED_NOTE,
+      blobs: null,
     };
     while (!this.atEnd && !this.line.startsWith("@@")) this.readHeader(draft);
     const hunks = combined === null ? this.readHunks(draft) : this.readCombined();
@@ -77,6 +79,7 @@ class DiffReader {
     if (to !== null) draft.names = [before, to];
     if (was !== null && was !== "/dev/null") draft.names = [stripPrefix(was), after || stripPrefix(was)];
     if (is !== null && is !== "/dev/null") draft.names = [before || stripPrefix(is), stripPrefix(is)];
+    draft.blobs = valueAfter("index ")?.split(" ")[0] ?? draft.blobs;
     if (valueAfter("rename ") !== null) draft.status = "renamed";
     if (valueAfter("copy ") !== null) draft.status = "copied";
     if (valueAfter("new file") !== null) draft.status = "added";
@@ -185,6 +188,7 @@ function buildFile(draft: FileDraft, hunks: readonly Hunk[]): FileChange {
     minus,
     hunks,
     note: draft.note,
+    blobs: draft.blobs,
   };
 }
 
@@ -224,6 +228,8 @@ export interface FileChange {
   readonly hunks: readonly Hunk[];
   /** Why the file shows no or few lines, as a sentence. */
   readonly note: string | null;
+  /** The short ids of its content before and after: `1a9b836..928a5ac`. */
+  readonly blobs: string | null;
 }
 
 const ESCAPES: Record<string, number> = { a: 7, b: 8, t: 9, n: 10, v: 11, f: 12, r: 13, '"': 34, "\\": 92 };
@@ -303,6 +309,7 @@ export function listFiles(diff: Pick<Diff, "files">, text: string): FileChange[]
       mode: null,
       hunks: [],
       note: NOT_SENT_NOTE,
+      blobs: null,
     };
   });
   return [...listed, ...known.values()];

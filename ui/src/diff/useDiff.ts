@@ -12,13 +12,15 @@ export interface DiffTarget {
   readonly batchId: string;
   readonly taskId: string | null;
   readonly attempt: number | null;
+  /** Only what is different from this earlier attempt. */
+  readonly since: number | null;
 }
 
 /** `mark`: the version to load; `null`: there is nothing to load. */
-export function useDiff({ batchId, taskId, attempt }: DiffTarget, version: string | null) {
+export function useDiff({ batchId, taskId, attempt, since }: DiffTarget, version: string | null) {
   return useQuery({
-    queryKey: ["diff", batchId, taskId, attempt, version],
-    queryFn: () => fetchDiff({ batchId, taskId, attempt }),
+    queryKey: ["diff", batchId, taskId, attempt, since, version],
+    queryFn: () => fetchDiff({ batchId, taskId, attempt, since }),
     enabled: version !== null,
     placeholderData: (before, query) =>
       query?.queryKey[1] === batchId && query.queryKey[2] === taskId ? before : undefined,
@@ -74,7 +76,7 @@ async function fetchRemaining(
 }
 
 function requestDiff(
-  { batchId, taskId, attempt }: DiffTarget,
+  { batchId, taskId, attempt, since }: DiffTarget,
   from: number,
   format: "json" | "text",
   parseAs: "json" | "stream" = "json",
@@ -86,7 +88,7 @@ function requestDiff(
       parseAs,
     });
   return api.GET("/api/batches/{batch_id}/tasks/{task_id}/diff", {
-    params: { path: { batch_id: batchId, task_id: taskId }, query: { ...query, attempt } },
+    params: { path: { batch_id: batchId, task_id: taskId }, query: { ...query, attempt, since } },
     parseAs,
   });
 }

@@ -9,10 +9,12 @@ import { useDiffFind } from "./DiffFind";
 import type { CommentTarget, RowContext } from "./DiffRow";
 import type { RowListHandle } from "./DiffRowList";
 import { type DiffMode, foldReason, type Row, rowLines, buildRows as rowsOf, type Side } from "./diffRows";
+import { useHighlighting } from "./highlight";
 import type { Match } from "./lineMatches";
 import { useLineSelection } from "./lineSelection";
 import { type FileChange, type Line, listFiles } from "./parseDiff";
 import type { DiffTarget } from "./useDiff";
+import { setViewed, useViewedFiles, viewedKey } from "./viewedFiles";
 
 /** A reader or writer keeps the current version. */
 export type Reading = RefObject<{ sheet: boolean; writing: boolean }>;
@@ -29,7 +31,8 @@ interface DiffStateOptions {
 /** The state of a diff view: rows, folding, search, scroll target, selection and comments. */
 export function useDiffState({ target, diff, text, narrow, reading }: DiffStateOptions) {
   const files = useMemo(() => listFiles(diff, text), [diff, text]);
-  const { folded, fold, foldAll } = useFolding(files);
+  const { folded, fold, foldAll, viewed, markViewed } = useFolding(files);
+  const syntax = useHighlighting(files);
   const preferred = useDiffMode((store) => store.view);
   const view = narrow ? "unified" : preferred;
   const attempt = diff.attempt ?? 0;
@@ -49,8 +52,8 @@ export function useDiffState({ target, diff, text, narrow, reading }: DiffStateO
   const commentTarget = useCommentTarget(draftKey, lineSelection.select);
   const query = find.open ? find.deferredQuery : "";
   const context: RowContext = useMemo(
-    () => ({ folded, query, commentTarget, draftKey, draft, fold }),
-    [folded, query, commentTarget, draftKey, draft, fold],
+    () => ({ folded, query, syntax, viewed, setViewed: markViewed, commentTarget, draftKey, draft, fold }),
+    [folded, query, syntax, viewed, markViewed, commentTarget, draftKey, draft, fold],
   );
   const [top, setTop] = useState<FileChange | undefined>(undefined);
   const current = scrolling.targetFile ?? top;
@@ -74,6 +77,7 @@ export function useDiffState({ target, diff, text, narrow, reading }: DiffStateO
     view,
     allFolded,
     foldAll,
+    viewedCount: files.filter((file) => viewed.has(viewedKey(file))).length,
     find,
     selection,
     context,
@@ -126,18 +130,20 @@ function useDraftRows(
 }
 
 const FOLDED_NOTE = "Collapsed.";
+const VIEWED_NOTE = "Viewed.";
 
 /** Which files are folded, and why: at first by their kind, then by the user. */
 function useFolding(files: readonly FileChange[]) {
   const [overrides, setOverrides] = useState<ReadonlyMap<string, boolean>>(new Map());
+  const viewed = useViewedFiles((store) => store.viewed);
   const folded = useMemo(() => {
     const reasons = new Map<string, string>();
     for (const file of files) {
-      const reason = foldReason(file);
+      const reason = viewed.has(viewedKey(file)) ? VIEWED_NOTE : foldReason(file);
       if (overrides.get(file.path) ?? reason !== null) reasons.set(file.path, reason ?? FOLDED_NOTE);
     }
     return reasons;
-  }, [files, overrides]);
+  }, [files, overrides, viewed]);
   const fold = useCallback(
     (path: string, on: boolean) => setOverrides((now) => new Map(now).set(path, on)),
     [],
@@ -146,7 +152,14 @@ function useFolding(files: readonly FileChange[]) {
     (on: boolean) => setOverrides(new Map(files.map(({ path }) => [path, on]))),
     [files],
   );
-  return { folded, fold, foldAll };
+  const markViewed = useCallback(
+    (file: FileChange, on: boolean) => {
+      setViewed(file, on);
+      fold(file.path, on);
+    },
+    [fold],
+  );
+  return { folded, fold, foldAll, viewed, markViewed };
 }
 
 interface ScrollTarget {

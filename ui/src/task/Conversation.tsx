@@ -48,7 +48,12 @@ export function Conversation({ run }: { run: RunRef }) {
             {data.entries.map((entry, place) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: entries are only added, at the end
               <li key={place} className={styles.entry} data-tone={entryTone(entry)}>
-                <Entry entry={entry} run={run} withOutput={place !== data.failure} />
+                <Entry
+                  entry={entry}
+                  run={run}
+                  since={earlierChange(data.entries, place)}
+                  withOutput={place !== data.failure}
+                />
               </li>
             ))}
           </ol>
@@ -56,6 +61,14 @@ export function Conversation({ run }: { run: RunRef }) {
       )}
     </>
   );
+}
+
+/** The newest attempt before this entry that changed something. */
+function earlierChange(entries: readonly ConversationEntry[], place: number): number | null {
+  const earlier = entries
+    .slice(0, place)
+    .findLast(({ attempt }) => attempt?.step === "write" && attempt.commit !== null);
+  return earlier?.attempt?.attempt ?? null;
 }
 
 /** What failed, by its last lines, with the way to the rest. */
@@ -99,18 +112,20 @@ function entryTone({ kind, attempt, gate, result, status }: ConversationEntry): 
 interface EntryProps {
   entry: ConversationEntry;
   run: RunRef;
+  since: number | null;
   /** Its output isn't shown elsewhere. */
   withOutput: boolean;
 }
 
-function Entry({ entry, run, withOutput }: EntryProps) {
+function Entry({ entry, run, since, withOutput }: EntryProps) {
   const output = withOutput && entry.output !== null && (
     <details className={styles.details}>
       <summary>Last lines of its output</summary>
       <pre className={styles.output}>{entry.output}</pre>
     </details>
   );
-  if (entry.attempt !== null) return <AttemptEntry entry={entry} attempt={entry.attempt} output={output} />;
+  if (entry.attempt !== null)
+    return <AttemptEntry entry={entry} attempt={entry.attempt} since={since} output={output} />;
   return (
     <>
       <p className={styles.head} dir="auto">
@@ -221,10 +236,12 @@ const SOURCE_TITLES: Record<Told["source"], string> = {
 function AttemptEntry({
   entry,
   attempt,
+  since,
   output,
 }: {
   entry: ConversationEntry;
   attempt: Attempt;
+  since: number | null;
   output: ReactNode;
 }) {
   const now = useNow(attempt.completedAt === null);
@@ -242,7 +259,7 @@ function AttemptEntry({
           <strong>{attemptTitle(attempt)}</strong>
           <span className={styles.result}>{describeResult(attempt)}</span>
           <bdi className={styles.facts}>{facts.join(" · ")}</bdi>
-          <EntryLinks entry={entry} />
+          <EntryLinks entry={entry} since={since} />
         </span>
         <EntryTime at={entry.at} />
       </p>
@@ -277,7 +294,14 @@ function ToldText({ told }: { told: Told }) {
 }
 
 /** The log and the diff of an attempt, or the output of a gate. */
-function EntryLinks({ entry: { attempt, gate } }: { entry: ConversationEntry }) {
+function EntryLinks({
+  entry: { attempt, gate },
+  since = null,
+}: {
+  entry: ConversationEntry;
+  /** The attempt before it that changed something. */
+  since?: number | null;
+}) {
   const [open, setOpen] = useOpenTask();
   const show = (tab: "log" | "diff" | "checks") => open !== null && setOpen({ ...open, tab });
   if (gate !== null)
@@ -289,14 +313,21 @@ function EntryLinks({ entry: { attempt, gate } }: { entry: ConversationEntry }) 
     selectAttempt(attempt);
     show("log");
   };
-  const showDiff = () => {
-    selectDiff({ attempt: attempt.attempt, since: null });
+  const showDiff = (since: number | null) => {
+    selectDiff({ attempt: attempt.attempt, since });
     show("diff");
   };
   return (
     <span className={styles.links}>
       <LinkButton text="Log" label={`Log of ${name}`} onClick={showLog} />
-      {changed && <LinkButton text="Diff" label={`Diff of ${name}`} onClick={showDiff} />}
+      {changed && <LinkButton text="Diff" label={`Diff of ${name}`} onClick={() => showDiff(null)} />}
+      {changed && since !== null && (
+        <LinkButton
+          text={`Since ${since}`}
+          label={`Changes of ${name} since attempt ${since}`}
+          onClick={() => showDiff(since)}
+        />
+      )}
     </span>
   );
 }

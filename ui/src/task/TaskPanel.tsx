@@ -5,12 +5,21 @@ import { ApiError } from "../api/client";
 import type { OpenTask } from "../app/routes";
 import { EmptyState, ErrorState, LoadingState } from "../components/EmptyState";
 import { AboutTab, ConversationTab } from "./AboutTab";
-import { NEWEST_ATTEMPT, NEWEST_DIFF, useSelectedAttempt, useSelectedDiff } from "./attempts";
+import {
+  type Attempt,
+  diffOptions,
+  NEWEST_ATTEMPT,
+  NEWEST_DIFF,
+  selectDiff,
+  useSelectedAttempt,
+  useSelectedDiff,
+} from "./attempts";
 import { ChecksTab } from "./ChecksTab";
 import { LogTab } from "./LogTab";
 import { PanelFrame } from "./PanelFrame";
 import { type RunRef, type SelectedTask, useSelectedTask } from "./selectedTask";
 import { TaskActions } from "./TaskActions";
+import styles from "./TaskPanel.module.css";
 
 const DiffView = lazy(() => import("../diff/DiffView"));
 
@@ -59,7 +68,7 @@ function TabContent({ open, selected }: { open: OpenTask; selected: SelectedTask
     case "diff":
       return (
         <Suspense fallback={<LoadingState what="Loading the diff" />}>
-          <TaskDiff run={run} />
+          <TaskDiff run={run} attempts={selected.explanation.data?.attempts ?? []} />
         </Suspense>
       );
     case "checks":
@@ -68,9 +77,35 @@ function TabContent({ open, selected }: { open: OpenTask; selected: SelectedTask
 }
 
 /** Of the selected attempt, else its merged change or that of the newest attempt. */
-function TaskDiff({ run }: { run: RunRef }) {
-  const { attempt } = useSelectedDiff();
-  return <DiffView key={attempt} batchId={run.batchId} taskId={run.taskId} attempt={attempt} />;
+function TaskDiff({ run, attempts }: { run: RunRef; attempts: readonly Attempt[] }) {
+  const { attempt, since } = useSelectedDiff();
+  const options = diffOptions(attempts);
+  return (
+    <>
+      {options.length > 1 && (
+        <div className={styles.diffSelect}>
+          <select
+            aria-label="Changes"
+            value={options.findIndex((each) => each.attempt === attempt && each.since === since)}
+            onChange={({ target }) => selectDiff(options[Number(target.value)] ?? NEWEST_DIFF)}
+          >
+            {options.map(({ title }, index) => (
+              <option key={title} value={index}>
+                {title}
+              </option>
+            ))}
+          </select>
+        </div>
+      )}
+      <DiffView
+        key={`${attempt} ${since}`}
+        batchId={run.batchId}
+        taskId={run.taskId}
+        attempt={attempt}
+        since={since}
+      />
+    </>
+  );
 }
 
 function MissingTask({ open, selected }: { open: OpenTask; selected: SelectedTask }) {

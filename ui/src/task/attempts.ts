@@ -88,6 +88,26 @@ export interface SelectedDiff {
 
 export const NEWEST_DIFF: SelectedDiff = { attempt: null, since: null };
 
+/** All diffs that can be shown, the newest attempts first; of one attempt without changes there is none. */
+export function diffOptions(attempts: readonly Attempt[]): (SelectedDiff & { readonly title: string })[] {
+  const changed = attempts
+    .filter(({ step, commit, completedAt }) => step === "write" && (commit !== null || completedAt === null))
+    .map(({ attempt }) => attempt)
+    .reverse();
+  if (changed.length === 0) return [];
+  const whole = { ...NEWEST_DIFF, title: "Result of the task" };
+  return [
+    whole,
+    ...changed.flatMap((attempt, place) => {
+      const since = changed[place + 1] ?? null;
+      const own = { attempt, since: null, title: `Attempt ${attempt}` };
+      return since === null
+        ? [own]
+        : [{ attempt, since, title: `Attempt ${attempt} since attempt ${since}` }, own];
+    }),
+  ];
+}
+
 export const useSelectedDiff = create<SelectedDiff>(() => NEWEST_DIFF);
 
 export function selectDiff(diff: SelectedDiff): void {

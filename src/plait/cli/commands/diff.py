@@ -24,6 +24,7 @@ from plait.client.history import PastAttempt, read_history
 from plait.client.session import open_session
 from plait.core.errors import UserError
 from plait.core.state import State
+from plait.core.task import Step
 from plait.git.command import Git
 from plait.git.location import RepoLocation
 from plait.store import project_files
@@ -41,6 +42,10 @@ def diff_command(
     ] = None,
     *,
     attempt: opt.AttemptNumber = None,
+    since: Annotated[
+        int | None,
+        typer.Option("--since", metavar="N", help="Show only what is different from this earlier attempt."),
+    ] = None,
     stat: Annotated[bool, typer.Option("--stat", help="Show a diffstat only.")] = False,
     name_only: Annotated[bool, typer.Option("--name-only", help="Show file names only.")] = False,
     no_pager: Annotated[bool, typer.Option("--no-pager", help="Don't use a pager.")] = False,
@@ -50,11 +55,11 @@ def diff_command(
     with open_session(location) as session:
         state = session.preview_state()
         target = find_batch_and_tasks(state, names or ())
-        comparison = _choose_comparison(location, state, target, attempt)
+        comparison = _choose_comparison(location, state, target, attempt, since)
     with diffs.compute_diff(location, comparison) as diff:
         if as_json:
             describe = diffs.describe_diff if stat or name_only else diffs.describe_full_diff
-            print_json(describe(target.batch.id, comparison.attempt, diff))
+            print_json(describe(target.batch.id, comparison, diff))
         elif not diff.files:
             print_note(f"{diff.label} changed nothing")
         elif name_only or stat:
@@ -65,19 +70,24 @@ def diff_command(
 
 
 def _choose_comparison(
-    location: RepoLocation, state: State, target: BatchSelection, attempt: int | None
+    location: RepoLocation, state: State, target: BatchSelection, attempt: int | None, since: int | None
 ) -> diffs.DiffRange:
     if len(target.tasks) > 1:
         raise UserError("name one task, or none for the whole batch")
     if target.tasks:
         batch, (task,) = target.batch, target.tasks
+        if since is not None:
+            n = attempt or task.attempt_counts.get(Step.WRITE, 0)
+            return diffs.find_range_since(
+                state, batch, task, (since, n), lambda: _read_attempts(location, batch.id, task.task.id)
+            )
         if attempt is None:
             return diffs.find_task_range(state, batch, task)
         return diffs.find_attempt_range(
             state, batch, task, attempt, lambda: _read_attempts(location, batch.id, task.task.id)
         )
-    if attempt is not None:
-        raise UserError("--attempt needs a task", hint=f"plait diff {target.batch.id} TASK --attempt N")
+    if attempt is not None or since is not None:
+        raise UserError("--attempt and --since need a task", hint=f"plait diff {target.batch.id} TASK --attempt N")
     return diffs.find_batch_range(target.batch)
 
 

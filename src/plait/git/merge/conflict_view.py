@@ -5,6 +5,7 @@ The merge is repeated as the merger does it; nothing of it is left in the reposi
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -118,6 +119,21 @@ def read_conflict_sides(
             )
         ]
         return files, len(conflicts[MAX_CONFLICT_FILES:])
+
+
+def apply_change(git_dir: Path, change: Change, onto: str, folder: Path) -> tuple[Git, str] | None:
+    """The tree of a change as if it had been made on `onto`, and the git that reads it: its objects are in `folder`.
+
+    None: it conflicts. Raises WorldError if a commit is gone.
+    """
+    with map_errors(f"the change of {change.task} could not be read"):
+        environment = dict(os.environ)
+        private = PrivateGitDirs(git_dir, folder / "git", environment, _make_object_dir(folder, git_dir))
+        variables = {"GIT_DIR": str(git_dir), "GIT_NO_REPLACE_OBJECTS": "1"}
+        repository_git = Git(git_dir, environment=environment, variables=variables)
+        merging = ChangeMerger(repository_git, private, Ancestry(repository_git), refuse_regeneration)
+        git, tried, _ = merging.try_merge(change, onto, MergeRules(), ())
+        return (git, tried.tree) if tried.clean else None
 
 
 def _make_object_dir(folder: Path, git_dir: Path) -> Path:

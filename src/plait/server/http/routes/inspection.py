@@ -25,6 +25,7 @@ from plait.client.diff import (
     describe_full_diff,
     find_attempt_range,
     find_batch_range,
+    find_range_since,
     find_task_range,
 )
 from plait.client.event_types import format_json_line
@@ -94,6 +95,7 @@ StartOffset = Annotated[
 ]
 DiffOffset = Annotated[int, Query(alias="from", ge=0, le=_MAX_OFFSET)]
 AttemptNumber = Annotated[int | None, Query(ge=1, le=1_000_000, description="None: the newest")]
+EarlierAttempt = Annotated[int | None, Query(ge=1, le=1_000_000, description="An earlier attempt to compare with")]
 StepName = Annotated[
     Literal["write", "verify"] | None,
     Query(
@@ -248,12 +250,13 @@ async def get_task_diff(  # noqa: PLR0913, PLR0917
     task_id: TaskName,
     start: DiffOffset = 0,
     attempt: AttemptNumber = None,
+    since: EarlierAttempt = None,
     format: DiffFormat = DiffFormat.TEXT,  # noqa: A002
 ) -> FullDiff | Response:
-    """What it changed, also while it is running."""
+    """What it changed, also while it is running. `since`: only what is different from an earlier attempt."""
     if format is DiffFormat.JSON:
-        return await read_diff(session, batch_id, task_id, attempt=attempt)
-    return await _start_diff_text(session, batch_id, task_id, attempt, start)
+        return await read_diff(session, batch_id, task_id, attempt=attempt, since=since)
+    return await _start_diff_text(session, (batch_id, task_id, attempt, since), start)
 
 
 @routes.add("GET", f"{BATCH_PATH}/diff", also=_DIFF_RESPONSES, response_class=Response)
@@ -266,7 +269,7 @@ async def get_batch_diff(
     """The changes of the batch branch since its base."""
     if format is DiffFormat.JSON:
         return await read_diff(session, batch_id, None)
-    return await _start_diff_text(session, batch_id, None, None, start)
+    return await _start_diff_text(session, (batch_id, None, None, None), start)
 
 
 @routes.add("GET", f"{TASK_PATH}/explain", Explanation)
@@ -312,21 +315,26 @@ async def get_pull_request_text(session: SessionDep, batch_id: BatchId) -> PullR
 
 
 async def read_diff(
-    session: ProjectSession, batch: str | None, task: str | None, *, attempt: int | None = None
+    session: ProjectSession,
+    batch: str | None,
+    task: str | None,
+    *,
+    attempt: int | None = None,
+    since: int | None = None,
 ) -> FullDiff:
     """As `diff --json`, of a task, an attempt or the whole batch. Raises StateError if there is none."""
-    name, comparison, state = await _find_comparison(session, batch, task, attempt)
+    name, comparison, state = await _find_comparison(session, batch, task, attempt, since)
 
     def read() -> FullDiff:
         redactor = load_content_redactor(project_files.open_state_paths(session.location), name)
         with map_to_state_error(state), compute_diff(session.location, comparison) as full_diff:
-            return describe_full_diff(name, comparison.attempt, full_diff, redactor)
+            return describe_full_diff(name, comparison, full_diff, redactor)
 
     return await asyncio.to_thread(read)
 
 
 async def _find_comparison(
-    session: ProjectSession, batch: str | None, task: str | None, attempt: int | None
+    session: ProjectSession, batch: str | None, task: str | None, attempt: int | None, since: int | None
 ) -> tuple[str, DiffRange, str]:
     """The batch's id, the range to compare, and the status of the task or batch."""
 
@@ -340,12 +348,18 @@ async def _find_comparison(
         task_state = resolve_task(batch_state, task)
         status = make_task_view(state, batch_state, task_state).status.value
         with map_to_state_error(status):
-            if attempt is None:
+            if attempt is None and since is None:
                 return batch_state.id, find_task_range(state, batch_state, task_state), status
+            n = attempt or task_state.attempt_counts.get(Step.WRITE, 0)
             history = session.follower.history.get_batch(batch_state.id)
-            compared = find_attempt_range(
-                state, batch_state, task_state, attempt, lambda: history.list_attempts(task_state.task.id)
-            )
+
+            def list_attempts() -> Sequence[PastAttempt]:
+                return history.list_attempts(task_state.task.id)
+
+            if since is None:
+                compared = find_attempt_range(state, batch_state, task_state, n, list_attempts)
+            else:
+                compared = find_range_since(state, batch_state, task_state, (since, n), list_attempts)
             return batch_state.id, compared, status
 
     return await session.query(read)
@@ -386,10 +400,10 @@ def _read_log_part(
 
 
 async def _start_diff_text(
-    session: ProjectSession, batch: str | None, task: str | None, attempt: int | None, start: int
+    session: ProjectSession, compared: tuple[str | None, str | None, int | None, int | None], start: int
 ) -> DiffTextResponse:
     """Raises StateError or WorldError before anything is sent."""
-    name, comparison, state = await _find_comparison(session, batch, task, attempt)
+    name, comparison, state = await _find_comparison(session, *compared)
     stack = ExitStack()
 
     def begin() -> Iterator[bytes]:
