@@ -114,6 +114,7 @@ class ExecutorHarness:
         (self.workspace / "up").unlink(missing_ok=True)
         self.executor.start(job)
         assert self.wait_until((self.workspace / "up").exists), "it did not come up"
+        assert self.wait_until(lambda: job.attempt in {attempt for attempt, _ in self.callbacks.launches})
         return job.attempt
 
     def run(self, lines: str, task: str = "one", env: Mapping[str, str] | None = None) -> int | str:
@@ -234,7 +235,7 @@ class ExecutorContract:
         harness.executor.start(job)
         harness.executor.start(job)
         assert harness.wait_until((harness.workspace / "up").exists)
-        assert len(set(harness.callbacks.launches)) == 1
+        assert harness.wait_until(lambda: len(set(harness.callbacks.launches)) == 1)
         (harness.workspace / "go").touch()
         assert harness.wait_for_end(job.attempt) == 0
         harness.executor.start(job)
