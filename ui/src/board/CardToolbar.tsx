@@ -60,7 +60,7 @@ export function CardToolbar({ task, tabbable }: { task: Task; tabbable: boolean 
           <Icon name="menu" size={14} />
         </Button>
       )}
-      <Button icon kind="quiet" label="More" aria-haspopup="menu" tabIndex={tabIndex} onClick={openMenu}>
+      <Button icon kind="quiet" label="Actions" aria-haspopup="menu" tabIndex={tabIndex} onClick={openMenu}>
         <Icon name="more" size={14} />
       </Button>
     </span>
