@@ -64,7 +64,7 @@ def test_a_queue_can_continue_without_approval(project: TempProject, open_window
     project.commit_all()
     page = open_window().page
     plan = _queue(page, *TASKS)
-    plan.get_by_label("Start the next without approval").check()
+    plan.get_by_label("Auto approve").check()
     expect(plan).to_contain_text("One at a time, without asking")
     start = plan.get_by_role("button", name="Start 3 tasks")
     expect(start).not_to_have_attribute("aria-disabled", "true")

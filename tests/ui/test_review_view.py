@@ -107,7 +107,7 @@ def test_a_conflict_is_shown_with_both_sides_and_retried(
     conflict.get_by_role("button", name="Show base").click()
     expect(conflict).to_contain_text("walls of straw")
 
-    page.get_by_role("button", name="Let an agent repair 02-stone").click()
+    page.get_by_role("button", name="Let an agent repair it: 02-stone").click()
     expect(page.get_by_role("button", name="Diff of 02-stone")).to_be_visible()
     expect(conflict).to_have_count(0)
     assert _merged(page) == ["01-walls", "02-stone"]

@@ -155,7 +155,7 @@ def test_the_settings_of_a_run_apply(project: TempProject, open_window: OpenWind
     expect(plan.get_by_role("button", name="Start")).to_have_attribute("aria-disabled", "true")
     plan.get_by_label("Timeout").fill("7m")
     plan.get_by_label("Verify").fill("test -s walls.txt")
-    plan.get_by_label("Stop on failure").check()
+    plan.get_by_label("Stop on fail").check()
     _start(page, "Start 2 tasks")
     expect(_for_you(page)).to_contain_text("1 failed")
     settings = project.batch().settings
@@ -226,14 +226,14 @@ def test_a_check_that_fails_on_the_base_is_shown_and_can_be_skipped(
     page.keyboard.press("r")
     plan = _plan(page)
     plan.get_by_label("Verify").fill("echo checking; test -f walls.txt")
-    plan.get_by_label("Check the base first").check()
+    plan.get_by_label("Preflight").check()
     plan.get_by_role("button", name="Start 1 task").click()
     alert = plan.get_by_role("alert")
     expect(alert).to_contain_text("verify fails on the base commit")
     expect(alert).to_contain_text("checking")
     window.ignore_errors("409")
     assert not project.state().batches
-    plan.get_by_label("Check the base first").uncheck()
+    plan.get_by_label("Preflight").uncheck()
     _start(page, "Start 1 task")
     expect(_for_you(page)).to_contain_text("1 merged")
 

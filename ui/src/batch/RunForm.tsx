@@ -31,18 +31,16 @@ export function RunSettings({ errors = NO_ERRORS }: { errors?: ReadonlyMap<strin
   return (
     <fieldset className={styles.group}>
       <legend>Run settings</legend>
-      {!queue && text("maxBatchSize", "Attempts at once")}
+      {!queue && text("maxBatchSize", "Max parallel")}
       {text("retries", "Retries")}
       {text("timeout", "Timeout", "60m")}
       {text("budget", "Budget", "none")}
       {text("verify", "Verify", "none")}
       {text("gate", "Gate", "none")}
       <ConflictPicker preferences={data} />
-      <SettingSwitch preferences={data} name="stopOnFailure" label="Stop on failure" />
-      <SettingSwitch preferences={data} name="preflight" label="Check the base first" />
-      {queue && (
-        <SettingSwitch preferences={data} name="queueAutoApprove" label="Start the next without approval" />
-      )}
+      <SettingSwitch preferences={data} name="stopOnFailure" label="Stop on fail" />
+      <SettingSwitch preferences={data} name="preflight" label="Preflight" />
+      {queue && <SettingSwitch preferences={data} name="queueAutoApprove" label="Auto approve" />}
     </fieldset>
   );
 }

@@ -62,7 +62,7 @@ function ConflictItem({
           Resolve
         </Button>
         <Button
-          label={`Let an agent repair ${task.taskId}`}
+          label={`Let an agent repair it: ${task.taskId}`}
           title="Retries it on the branch as it is now. The agent is told both sides."
           busy={busy === "retry"}
           disabled={readOnlyReason}

@@ -13,6 +13,7 @@ import styles from "./AboutTab.module.css";
 import { ContestTable } from "./ContestTable";
 import { Conversation } from "./Conversation";
 import { CopyableText, Fact, Facts, Section } from "./Facts";
+import { omitCommands } from "./nextStep";
 import type { SelectedTask } from "./selectedTask";
 
 const Markdown = lazy(() => import("../components/Markdown"));
@@ -62,7 +63,7 @@ function StatusSection({ selected: { info, explanation } }: { selected: Selected
         <LoadingState what="Loading" />
       ) : (
         <p className={styles.nextStep} dir="auto">
-          {current ? data.way : "Just changed."}
+          {current ? omitCommands(data.way) : "Just changed."}
         </p>
       )}
     </Section>
