@@ -12,7 +12,7 @@ import { Icon } from "../components/Icon";
 import { TaskStatusBadge } from "../components/Status";
 import { formatCost, formatDiffstat, pluralize, shortId } from "../model/format";
 import styles from "./ReviewTasks.module.css";
-import { isVerified } from "./reviewGroups";
+import { describeTotals, isVerified, suggestReading } from "./reviewGroups";
 import { Section } from "./Section";
 
 const DiffView = lazy(() => import("../diff/DiffView"));
@@ -134,8 +134,9 @@ interface MergedProps {
 export function MergedTasks({ batch, tasks, pending, timeline, open, onOpen }: MergedProps) {
   const timelines = new Map(timeline?.tasks.map((taskTimeline) => [taskTimeline.taskId, taskTimeline]));
   const pendingText = pending.length === 0 ? "" : `${pluralize(pending.length, "task")} pending`;
+  const totals = tasks.length === 0 ? "" : describeTotals(tasks);
   return (
-    <Section title="Merged" aside={pendingText}>
+    <Section title="Merged" aside={[totals, pendingText].filter(Boolean).join(" · ")}>
       {tasks.length === 0 ? (
         <p className={styles.empty}>
           {batch.branch === null ? "This batch works in place: it has no branch." : "Nothing merged yet."}
@@ -155,6 +156,30 @@ export function MergedTasks({ batch, tasks, pending, timeline, open, onOpen }: M
           ))}
         </ol>
       )}
+    </Section>
+  );
+}
+
+/** Where to begin, and why. */
+export function ReadFirst({
+  tasks,
+  timeline,
+  onOpen,
+}: Pick<MergedProps, "tasks" | "timeline"> & { onOpen(taskId: string, open: boolean): void }) {
+  const suggestions = suggestReading(tasks, timeline);
+  if (suggestions.length === 0) return null;
+  return (
+    <Section title="Read first">
+      <ul>
+        {suggestions.map(({ taskId, reasons }) => (
+          <li key={taskId} className={styles.unmergedTask}>
+            <button type="button" className={styles.unmergedName} onClick={() => onOpen(taskId, true)}>
+              <bdi>{taskId}</bdi>
+            </button>
+            <span className={styles.reason}>{reasons.join(", ")}</span>
+          </li>
+        ))}
+      </ul>
     </Section>
   );
 }
@@ -192,7 +217,7 @@ export function Unmerged({ batchId, tasks }: { batchId: string; tasks: readonly 
   const [, openTask] = useOpenTask();
   if (tasks.length === 0) return null;
   return (
-    <details className={styles.unmerged}>
+    <details className={styles.unmerged} open>
       <summary>{pluralize(tasks.length, "task")} not merged</summary>
       <ul>
         {tasks.map((task) => (

@@ -9,7 +9,7 @@ import { LoadingState } from "../components/EmptyState";
 import { SegmentedControl } from "../components/SegmentedControl";
 import { Conflicts, PredictedConflicts } from "./Conflicts";
 import { GateSection } from "./Gate";
-import { MergedTasks, PendingTasks, Unmerged } from "./ReviewTasks";
+import { MergedTasks, PendingTasks, ReadFirst, Unmerged } from "./ReviewTasks";
 import styles from "./ReviewView.module.css";
 import { groupTasks, isRebuilding } from "./reviewGroups";
 import { ShipPanel } from "./ShipPanel";
@@ -75,6 +75,8 @@ function TaskByTask({ batch }: { batch: Batch }) {
           )}
           <GateSection batch={batch} timeline={timeline} />
           <Conflicts batchId={batch.id} tasks={conflicted} />
+          <Unmerged batchId={batch.id} tasks={unmerged} />
+          <ReadFirst tasks={merged} timeline={timeline} onOpen={onOpen} />
           <MergedTasks
             batch={batch}
             tasks={merged}
@@ -85,7 +87,6 @@ function TaskByTask({ batch }: { batch: Batch }) {
           />
           <PendingTasks batchId={batch.id} tasks={pending} open={open} onOpen={onOpen} />
           <PredictedConflicts tasks={pending} />
-          <Unmerged batchId={batch.id} tasks={unmerged} />
         </div>
         <ShipPanel batch={batch} />
       </div>

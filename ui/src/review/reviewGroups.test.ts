@@ -1,9 +1,26 @@
 import { describe, expect, it } from "vitest";
 import type { BatchTask, Timeline } from "../api/types";
-import { gateStatus, groupTasks, isRebuilding, isVerified, listGates } from "./reviewGroups";
+import {
+  describeTotals,
+  gateStatus,
+  groupTasks,
+  isRebuilding,
+  isVerified,
+  listGates,
+  suggestReading,
+} from "./reviewGroups";
 
 const task = (taskId: string, part: Partial<BatchTask> = {}): BatchTask =>
-  ({ taskId, status: "done", commit: "c", entrantOf: null, completedAt: null, ...part }) as BatchTask;
+  ({
+    taskId,
+    status: "done",
+    commit: "c",
+    attempt: 1,
+    diffstat: null,
+    entrantOf: null,
+    completedAt: null,
+    ...part,
+  }) as BatchTask;
 type Span = Timeline["spans"][number];
 const span = (kind: Span["kind"], result: string | null, completedAt: string | null): Span => ({
   kind,
@@ -124,5 +141,37 @@ describe("the checks of a batch", () => {
     expect(isRebuilding(timeline({}, [span("rebuild", null, null)]))).toBe(true);
     expect(isRebuilding(timeline({}, [span("rebuild", "done", "1")]))).toBe(false);
     expect(isRebuilding(undefined)).toBe(false);
+  });
+});
+
+describe("what to read first", () => {
+  const size = (added: number) => ({ diffstat: { files: 1, added, removed: 0 } });
+  const ok = [span("verify", "ok", "2026-01-01T00:00:01Z")];
+
+  it("is large, conflicted before, needed many attempts or was not verified, with the reasons", () => {
+    const conflicted = [...ok, span("merge", "conflicted", "2026-01-01T00:00:02Z")];
+    const merged = [
+      task("small", size(10)),
+      task("large", size(400)),
+      task("resolved", size(20)),
+      task("hard", { ...size(30), attempt: 3 }),
+      task("unchecked", { ...size(5), attempt: 4 }),
+    ];
+    const sample = timeline({ small: ok, large: ok, resolved: conflicted, hard: ok, unchecked: [] });
+    expect(suggestReading(merged, sample)).toEqual([
+      { taskId: "unchecked", reasons: ["needed 4 attempts", "not verified"] },
+      { taskId: "large", reasons: ["400 lines changed"] },
+      { taskId: "hard", reasons: ["needed 3 attempts"] },
+    ]);
+  });
+
+  it("is nothing if all are alike, or there is only one", () => {
+    const merged = [task("a", size(500)), task("b", size(450))];
+    expect(suggestReading(merged, timeline({ a: [], b: [] }))).toEqual([]);
+    expect(suggestReading([task("a", { attempt: 9 })], undefined)).toEqual([]);
+  });
+
+  it("comes with what all of them changed", () => {
+    expect(describeTotals([task("a", size(3)), task("b", size(4)), task("c")])).toBe("+7 −0 in 3 tasks");
   });
 });

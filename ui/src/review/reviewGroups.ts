@@ -1,6 +1,7 @@
 /* Groups the tasks of a batch for review, and describes its gate. Pure. */
 
 import type { Batch, BatchTask, Timeline } from "../api/types";
+import { formatDiffstat, pluralize } from "../model/format";
 
 type TaskTimeline = Timeline["tasks"][number];
 type Span = Timeline["spans"][number];
@@ -53,6 +54,64 @@ function lastMergeTimes(timeline: Timeline | undefined): ReadonlyMap<string, str
 export function isVerified(taskTimeline: TaskTimeline | undefined): boolean | null {
   const last = taskTimeline?.spans.findLast(({ kind }) => kind === "verify");
   return last === undefined || last.completedAt === null ? null : last.result === "ok";
+}
+
+/** What the merged tasks changed, all together: `+120 −8 in 3 tasks`. */
+export function describeTotals(merged: readonly BatchTask[]): string {
+  const changes = merged.flatMap(({ diffstat }) => (diffstat === null ? [] : [diffstat]));
+  const added = changes.reduce((sum, change) => sum + change.added, 0);
+  const removed = changes.reduce((sum, change) => sum + change.removed, 0);
+  return `${formatDiffstat({ files: 0, added, removed })} in ${pluralize(merged.length, "task")}`;
+}
+
+interface Suggestion {
+  readonly taskId: string;
+  /** Why it is worth reading first. */
+  readonly reasons: readonly string[];
+}
+
+const MAX_SUGGESTIONS = 3;
+const LARGE_LINES = 100; // fewer are read quickly
+const LARGE_SHARE = 2; // times the median
+const MANY_ATTEMPTS = 3;
+
+/** The merged tasks to read first, the one with most reasons first: the first merge is no better a place to start. */
+export function suggestReading(
+  merged: readonly BatchTask[],
+  timeline: Timeline | undefined,
+): readonly Suggestion[] {
+  if (merged.length < 2) return [];
+  const timelines = new Map(timeline?.tasks.map((taskTimeline) => [taskTimeline.taskId, taskTimeline]));
+  const sizes = merged.map(countLines).sort((a, b) => a - b);
+  const median = sizes[Math.floor((sizes.length - 1) / 2)] ?? 0;
+  const found = merged.map((task) => {
+    const spans = timelines.get(task.taskId)?.spans ?? [];
+    const lines = countLines(task);
+    const reasons = [
+      lines >= LARGE_LINES && lines >= LARGE_SHARE * median && `${lines} lines changed`,
+      spans.some(({ kind, result }) => kind === "merge" && result === "conflicted") && "conflicted before",
+      task.attempt >= MANY_ATTEMPTS && `needed ${task.attempt} attempts`,
+      timeline !== undefined &&
+        isVerified(timelines.get(task.taskId)) === null &&
+        anyVerified(timeline) &&
+        "not verified",
+    ].filter((reason) => reason !== false);
+    return { taskId: task.taskId, reasons, lines };
+  });
+  return found
+    .filter(({ reasons }) => reasons.length > 0)
+    .sort((a, b) => b.reasons.length - a.reasons.length || b.lines - a.lines)
+    .slice(0, MAX_SUGGESTIONS)
+    .map(({ taskId, reasons }) => ({ taskId, reasons }));
+}
+
+function countLines({ diffstat }: BatchTask): number {
+  return diffstat === null ? 0 : diffstat.added + diffstat.removed;
+}
+
+/** Only if others are verified does it mean something that one isn't. */
+function anyVerified(timeline: Timeline): boolean {
+  return timeline.tasks.some((taskTimeline) => isVerified(taskTimeline) === true);
 }
 
 interface GateStatus {
