@@ -190,7 +190,7 @@ def test_batches_are_listed_newest_first(server: RunningServer) -> None:
     result = server.get("/api/batches")
     assert [batch["id"] for batch in result["batches"][:2]] == [second, first]
     assert result["batches"][0]["tasks"][0]["taskId"] == "02-roof"
-    assert {*result["engine"]} == {"pid", "since", "trouble"}
+    assert {*result["engine"]} == {"pid", "since", "trouble", "nodes"}
     (brief,) = server.get("/api/batches", limit=1, tasks="false")["batches"]
     assert (brief["id"], "tasks" in brief) == (second, False)
     assert server.get("/api/batches", 422, limit=0)["field"] == "limit"

@@ -239,7 +239,7 @@ def test_a_pull_request_has_the_title_and_body_from_the_page(
     batches.get_by_role("link", name="03-door").click()  # each batch has its own words
     expect(body).to_have_value(_holding("03-door"))
     expect(title).not_to_have_value("A house")
-    batches.get_by_role("link", name=mine).click()
+    batches.get_by_role("link", name="01-walls").click()
     expect(title).to_have_value("A house")
     ship.get_by_role("button", name="Restore plait's text").click()
     expect(title).to_have_value(own)
