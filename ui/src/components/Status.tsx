@@ -2,6 +2,7 @@
 
 import type { BatchStatus, TaskStatus } from "../api/types";
 import { COLUMN_NAMES, type Column } from "../model/columns";
+import { spellOutBidi } from "../model/format";
 import styles from "./Status.module.css";
 
 type StatusShape = Column | "partial" | "stopped";
@@ -112,5 +113,5 @@ function ShapeSvg({ shape }: { shape: StatusShape }) {
 
 /** The accessible description of a task: what a sighted user sees first, in that order. */
 export function taskLabel(id: string, status: TaskStatus, title: string): string {
-  return [id, statusText(status), ...(title === "" || title === id ? [] : [title])].join(", ");
+  return spellOutBidi([id, statusText(status), ...(title === "" || title === id ? [] : [title])].join(", "));
 }

@@ -2,6 +2,7 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import { useCallback, useMemo, useRef } from "react";
 import type { Graph } from "../api/types";
 import { TaskStatusBadge } from "../components/Status";
+import { spellOutBidi } from "../model/format";
 import { EDGE_KIND_NAMES, type GraphEdge, type GraphNode, listEdges } from "./edges";
 import styles from "./GraphList.module.css";
 
@@ -79,7 +80,7 @@ function TaskRow({ node, first, last, edges, critical, open }: TaskRowProps) {
     <div className={styles.row} data-first={first || undefined} data-last={last || undefined}>
       <button type="button" className={styles.task} onClick={() => open(taskId)}>
         {title !== taskId && <span className={styles.id}>{taskId}</span>}
-        <span className={styles.title}>{title}</span>
+        <span className={styles.title}>{spellOutBidi(title)}</span>
       </button>
       <TaskStatusBadge status={status} />
       {(reason !== "" || critical) && (

@@ -4,6 +4,7 @@ import { shallow } from "zustand/shallow";
 import type { Graph } from "../api/types";
 import { classNames } from "../components/classNames";
 import { statusText, TaskStatusIcon, taskLabel, taskTone } from "../components/Status";
+import { spellOutBidi } from "../model/format";
 import type { GraphNode } from "./edges";
 import styles from "./GraphCanvas.module.css";
 import { type Layout, NODE, type Point } from "./geometry";
@@ -136,7 +137,7 @@ function NodeText({ node: { taskId, status, title } }: { node: GraphNode }) {
         <span className={styles.id}>{taskId}</span>
         <span className={styles.status}>{statusText(status)}</span>
       </span>
-      {title !== taskId && <span className={styles.title}>{title}</span>}
+      {title !== taskId && <span className={styles.title}>{spellOutBidi(title)}</span>}
     </>
   );
 }

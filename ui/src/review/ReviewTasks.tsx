@@ -10,7 +10,7 @@ import { confirm } from "../components/ConfirmDialog";
 import { LoadingState } from "../components/EmptyState";
 import { Icon } from "../components/Icon";
 import { TaskStatusBadge } from "../components/Status";
-import { formatCost, formatDiffstat, pluralize, shortId } from "../model/format";
+import { formatCost, formatDiffstat, pluralize, shortId, spellOutBidi } from "../model/format";
 import styles from "./ReviewTasks.module.css";
 import { describeTotals, isVerified, suggestReading } from "./reviewGroups";
 import { Section } from "./Section";
@@ -56,7 +56,7 @@ function TaskRow({ batchId, task, verified, open, onToggle, drop }: TaskRowProps
             <bdi>{task.taskId}</bdi>
           </button>
           <span className={styles.title} dir="auto">
-            {drop === null ? task.reason : task.title}
+            {spellOutBidi(drop === null ? task.reason : task.title)}
           </span>
         </div>
         <TaskFacts task={task} verified={verified} />

@@ -3,7 +3,7 @@ import { type CSSProperties, memo, type RefObject, useEffect, useRef, useState }
 import { useLocation } from "wouter";
 import { routes, type Tab, useOpenTask } from "../app/routes";
 import { statusText, TaskStatusIcon, taskLabel } from "../components/Status";
-import { formatDuration } from "../model/format";
+import { formatDuration, spellOutBidi } from "../model/format";
 import { NEWEST_ATTEMPT, type SelectedAttempt, useSelectedAttempt } from "../task/attempts";
 import { localZone, ticks } from "./axis";
 import styles from "./Gantt.module.css";
@@ -275,7 +275,7 @@ const GanttRow = memo(function GanttRow({ row, index, of, top, scale, current, a
               <span className={styles.id}>{task}</span>{" "}
               <span className={styles.status}>{statusText(status)}</span>
             </span>
-            {title !== task && <span className={styles.title}>{title}</span>}
+            {title !== task && <span className={styles.title}>{spellOutBidi(title)}</span>}
           </span>
         </button>
       </div>
