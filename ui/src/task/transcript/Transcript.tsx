@@ -211,7 +211,7 @@ function LoadFailure({ failure, onRetry }: { failure: unknown; onRetry: () => vo
 }
 
 const POLL_MS = 1000; // ms between two requests while it runs
-const EVENT_DELAY_MS = 250; // ms between two requests while it prints
+const EVENT_DELAY_MS = 250; // ms after the last event of an attempt that has no output yet
 
 /** A window on this transcript, updated while the attempt runs. For another attempt, mount another one. */
 function useTranscriptWindow(of: AttemptRef, pretty: boolean): [TranscriptWindow, WindowView] {
@@ -225,20 +225,21 @@ function useTranscriptWindow(of: AttemptRef, pretty: boolean): [TranscriptWindow
   const refused = view.failure instanceof ApiError && view.failure.status < 500;
   useEffect(() => {
     if (view.ended) return;
-    let eventTimer = 0;
     const refresh = () => {
-      window.clearTimeout(eventTimer);
-      eventTimer = 0;
       if (document.visibilityState === "visible") void transcript.grow();
     };
-    const timer = refused ? 0 : window.setInterval(refresh, POLL_MS); // only an event can change a refusal
+    if (!refused) {
+      const timer = window.setInterval(refresh, POLL_MS);
+      return () => window.clearInterval(timer);
+    }
+    let timer = 0; // only an event can change a refusal
     const stop = live?.subscribe((event) => {
-      const isOwn = event.batchId === batchId && event.taskId === taskId;
-      if (isOwn && eventTimer === 0) eventTimer = window.setTimeout(refresh, EVENT_DELAY_MS);
+      if (event.batchId !== batchId || event.taskId !== taskId) return;
+      window.clearTimeout(timer);
+      timer = window.setTimeout(refresh, EVENT_DELAY_MS);
     });
     return () => {
-      window.clearInterval(timer);
-      window.clearTimeout(eventTimer);
+      window.clearTimeout(timer);
       stop?.();
     };
   }, [transcript, view.ended, refused, live, batchId, taskId]);

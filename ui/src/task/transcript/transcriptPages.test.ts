@@ -134,6 +134,24 @@ describe("the pages of a transcript", () => {
     expect((await downwards(pages)).map((page) => page.text).join("")).toBe(printed.text);
   });
 
+  it("are read on from where they ended while they grow", async () => {
+    const printed = new FakeTranscript(numberedLines(1000));
+    printed.ended = false;
+    const pages = await opened(printed);
+    const asked: number[] = [];
+    const readPart = printed.readPart.bind(printed);
+    printed.readPart = (from, limit) => {
+      asked.push(from);
+      return readPart(from, limit);
+    };
+    await pages.page(0);
+    const before = printed.text.length;
+    printed.text += numberedLines(1000);
+    await pages.grow();
+    expect(await pages.page(0)).toMatchObject({ start: 0, end: printed.text.length, text: printed.text });
+    expect(asked).toEqual([0, Number.MAX_SAFE_INTEGER, before]);
+  });
+
   it("are requested once for concurrent readers, and again after a failure", async () => {
     const printed = new FakeTranscript(numberedLines(10));
     const pages = await opened(printed);

@@ -52,6 +52,8 @@ export class TranscriptPages {
   private readonly pageStarts = new Map<number, number>([[0, 0]]);
   private omitted: OmittedRange | null = null;
   private growthCount = 0;
+  /** The page that is still growing, as last read. */
+  private growing: Page | null = null;
 
   constructor(private readonly reader: TranscriptReader) {}
 
@@ -132,12 +134,26 @@ export class TranscriptPages {
     const { growthCount } = this;
     const complete = this.isComplete(index + 1);
     const start = await this.pageStart(index);
-    const limit = (index + 1) * PAGE_BYTES - start;
-    const part = await this.reader.readPart(start, limit);
+    const limit = (index + 1) * PAGE_BYTES;
+    if (this.growing?.index === index && this.size <= limit && !this.ended) {
+      const page = await this.readMore(this.growing, limit);
+      if (page !== null && growthCount === this.growthCount) return page;
+    }
+    const part = await this.reader.readPart(start, limit - start);
     if (!complete && growthCount !== this.growthCount) return this.page(index); // no one would request what arrived meanwhile
     if (part.offset > start) return omittedPage(await this.findOmitted(index, part.offset));
     if (complete) this.pageStarts.set(index + 1, part.next);
-    return { index, start, end: part.next, text: part.text, omittedBytes: 0, complete };
+    const page = { index, start, end: part.next, text: part.text, omittedBytes: 0, complete };
+    this.growing = complete ? null : page;
+    return page;
+  }
+
+  /** Adds what follows on the page, which ends before this byte. `null` if the page must be read again as a whole. */
+  private async readMore(page: Page, limit: number): Promise<Page | null> {
+    const part = await this.reader.readPart(page.end, PAGE_BYTES);
+    const fits = part.offset === page.end && part.next <= limit;
+    this.growing = fits ? { ...page, end: part.next, text: page.text + part.text } : null;
+    return this.growing;
   }
 
   private async pageStart(index: number): Promise<number> {
