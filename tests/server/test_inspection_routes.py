@@ -129,6 +129,16 @@ def test_a_log_is_returned_as_events(server: RunningServer) -> None:
     assert {each["batchId"] for each in events} == {batch}
 
 
+def test_a_log_has_no_carriage_returns_before_line_ends(server: RunningServer) -> None:
+    server.project.task("01-walls", "printf 'one\\r\\ntwo\\r\\r\\n'; echo three")
+    batch = server.run("01-walls")
+    server.wait_until_finished(batch)
+    answer = read_log(server, batch, "01-walls")
+    assert (answer.text, answer.headers["Plait-Next"]) == ("one\ntwo\nthree\n", "17")
+    events = [json.loads(line) for line in read_log(server, batch, "01-walls", format="events").text.splitlines()]
+    assert [(each["offset"], each["entry"]["text"]) for each in events] == [(0, "one"), (5, "two"), (11, "three")]
+
+
 def test_a_log_is_chosen_by_attempt_and_step(server: RunningServer) -> None:
     server.project.task("01-walls", "echo attempt $PLAIT_ATTEMPT; test -e go || { touch go; exit 1; }")
     batch = server.run("01-walls", settings={"verify": "echo checked", "retries": 0})

@@ -175,6 +175,9 @@ _PARTIAL_SEQUENCE = re.compile(
 )
 
 
+_LINE_END = re.compile(r"\r+\n?")  # through a terminal, CRLF becomes CR CR LF
+
+
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x80-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 
 
@@ -194,8 +197,9 @@ class AnsiStripper:
         partial = _PARTIAL_SEQUENCE.search(text)
         end = len(text) if partial is None else partial.start()
         complete = _ANSI_SEQUENCE.sub("", text[:end])
-        self._held = ("\r" if complete.endswith("\r") else "") + text[end:]
-        return _replace_controls(complete.removesuffix("\r"))
+        whole = complete.rstrip("\r")
+        self._held = complete[len(whole) :][:1] + text[end:]
+        return _replace_controls(whole)
 
     def end(self) -> str:
         text, self._held = self._held + self._decoder.decode(b"", final=True), ""
@@ -211,4 +215,4 @@ def strip_ansi(text: str) -> str:
 
 def _replace_controls(text: str) -> str:
     """Each redraw of a line (a progress bar) becomes a line."""
-    return _CONTROL.sub("\ufffd", text.replace("\r\n", "\n").replace("\r", "\n"))
+    return _CONTROL.sub("\ufffd", _LINE_END.sub("\n", text))
