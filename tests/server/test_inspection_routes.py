@@ -129,6 +129,15 @@ def test_a_log_is_returned_as_events(server: RunningServer) -> None:
     assert {each["batchId"] for each in events} == {batch}
 
 
+def test_long_lines_are_whole_in_events(server: RunningServer) -> None:
+    words = " ".join(f"word{number}" for number in range(200))
+    server.project.task("01-walls", f"echo {words}")
+    batch = server.run("01-walls")
+    server.wait_until_finished(batch)
+    event = json.loads(read_log(server, batch, "01-walls", format="events").text)
+    assert event["entry"]["text"] == words
+
+
 def test_a_log_has_no_carriage_returns_before_line_ends(server: RunningServer) -> None:
     server.project.task("01-walls", "printf 'one\\r\\ntwo\\r\\r\\n'; echo three")
     batch = server.run("01-walls")

@@ -20,6 +20,7 @@ printf '\033[31mred\033[0m \033]0;title\007bell\n'
 printf 'left \342\200\256 tfel \331\205\331\204\331\201 right\n'
 printf 'tab\tstop\r\n'
 head -c 10000 /dev/zero | tr '\0' 'x'; printf 'the end of it\n'
+head -c 600 /dev/zero | tr '\0' 'W'; echo
 printf '\000\377 no text\n'
 """
 
@@ -185,6 +186,14 @@ def test_hostile_output_is_shown_as_text(project: TempProject, open_window: Open
     expect(log).to_contain_text("the end of it")
     assert log.locator("script, img").count() == 0
     assert "taken" not in page.title()
+    assert "\r" not in str(log.evaluate("box => box.textContent"))
+
+    page.get_by_role("button", name="Pretty").click()
+    expect(log.get_by_role("button", name="Show 2096 more characters of this line")).to_be_visible()
+    assert log.evaluate(  # long lines wrap
+        """box => [...box.querySelectorAll("[data-row]")]
+            .every(row => row.getBoundingClientRect().right <= box.getBoundingClientRect().right)"""
+    )
 
 
 def test_a_transcript_of_a_hundred_megabytes_is_read_at_any_place(

@@ -22,7 +22,7 @@ from plait.core.reports import Outcome
 from plait.core.settings import NO_SPEND, Spend
 from plait.core.status import Category
 
-MAX_ACTIVITY_CHARS = 160  # characters for people
+MAX_ACTIVITY_CHARS = 4096  # characters for people; where there is less room, they are cut
 MAX_PHASE_CHARS = 80
 MAX_PHASES = 200  # each is a record in the journal
 _MAX_HEADLINE_CHARS = 1000  # a longer line is no heading

@@ -11,6 +11,7 @@ import pytest
 
 from plait.agents.drivers.aider import Aider
 from plait.agents.interface import ActivityKind, Agent, AgentSpec, CostReporting, Price
+from plait.agents.output_parser import MAX_ACTIVITY_CHARS
 from plait.agents.retry_after import RetryAfter
 from plait.config.agent_keys import Permission
 from plait.core.settings import Spend
@@ -169,7 +170,7 @@ def test_a_killed_run_is_killed_whatever_it_printed(code: int) -> None:
 def test_nothing_that_it_prints_can_upset_its_listener(line: str) -> None:
     run = parse_output(AIDER, [line, line, "", *DONE])
     assert run.outcome.category is Category.OK
-    assert all(len(text) <= 200 for _, text in run.activities)
+    assert all(len(text) <= MAX_ACTIVITY_CHARS for _, text in run.activities)
 
 
 class TestAiderContract(AgentContract):

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from plait.agents.interface import Activity, Agent, OutputParser
-from plait.agents.plain_text import to_plain_text
+from plait.agents.plain_text import to_plain_text, truncate
 from plait.agents.redaction import LineRedactor, Redactor
 from plait.agents.table import load_agent
 from plait.client.event_types import StreamEvent, make_log_event
@@ -28,7 +28,7 @@ TAIL_BYTES = 8 << 10  # bytes at the end that show what an agent is doing now
 CHUNK_BYTES = 64 << 10  # bytes of one attempt to read at a time
 MAX_LAG_BYTES = 1 << 20  # if more is unread, the part in between is skipped with a note
 MAX_LINE_BYTES = 16 << 10  # the rest of a longer line is ignored
-_MAX_TEXT_CHARS = 160  # characters
+SHORT_ACTIVITY_CHARS = 160  # characters of what an agent is doing now
 
 
 def make_parser_factory(inputs: BatchInputs) -> ParserFactory:
@@ -219,13 +219,13 @@ def read_last_lines(transcript: Transcript, size: int) -> Iterator[tuple[int, bo
             yield end, is_complete, line.decode("utf-8", "replace").partition(" ")[2]
 
 
-def parse_activities(parser: OutputParser | None, line: str) -> Iterator[str]:
+def parse_activities(parser: OutputParser | None, line: str, max_chars: int = SHORT_ACTIVITY_CHARS) -> Iterator[str]:
     """The activities in a line, as text for people."""
     if parser is None:
-        text = to_plain_text(line, _MAX_TEXT_CHARS)
+        text = to_plain_text(line, max_chars)
         if text:
             yield text
         return
     for event in parser.feed(line):
         if isinstance(event, Activity):
-            yield event.text
+            yield truncate(event.text, max_chars)

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from copy import copy
 
 from plait.agents.interface import OutputParser
+from plait.agents.output_parser import MAX_ACTIVITY_CHARS
 from plait.agents.redaction import LineRedactor, Redactor
 from plait.client.event_types import StreamEvent, make_log_event
 from plait.client.logs.activity import MAX_LINE_BYTES, parse_activities
@@ -162,5 +163,6 @@ def make_log_events(
     for line in page.read_before_first_line().split(b"\n"):
         redact(line.decode("utf-8", "replace"))
     for offset, line in page.iter_lines():
-        for text in parse_activities(parser, redact(line[:MAX_LINE_BYTES].decode("utf-8", "replace"))):
+        shown = redact(line[:MAX_LINE_BYTES].decode("utf-8", "replace"))
+        for text in parse_activities(parser, shown, MAX_ACTIVITY_CHARS):
             yield make_log_event(attempt, at, offset, {"kind": "activity", "text": text})

@@ -101,9 +101,10 @@ function TranscriptView({ shown, view, finder, scroller, pretty, name }: Transcr
   useLayoutEffect(() => {
     const box = scroller.current;
     if (box === null) return;
+    const inset = INSET + (pretty ? MARKER : 0);
     const measure = () => {
       const letter = (probe.current?.getBoundingClientRect().width ?? 0) / PROBE.length;
-      if (letter > 0) shown.setColumns(Math.max(20, Math.floor((box.clientWidth - INSET) / letter)));
+      if (letter > 0) shown.setColumns(Math.max(20, Math.floor((box.clientWidth - inset) / letter)));
       setHeight(box.clientHeight);
       shown.onScroll(shown.top(), box.clientHeight, shown.view.following);
     };
@@ -111,7 +112,7 @@ function TranscriptView({ shown, view, finder, scroller, pretty, name }: Transcr
     observer.observe(box);
     measure();
     return () => observer.disconnect();
-  }, [shown, scroller]);
+  }, [shown, scroller, pretty]);
   const onScroll = () => {
     const box = scroller.current;
     if (box === null) return;
@@ -190,6 +191,7 @@ function hasUserScrolled(box: HTMLElement, lastScrollTop: number): boolean {
 
 const PROBE = "x".repeat(100);
 const INSET = 26; // px beside the text
+const MARKER = 14; // px of the mark before each message
 const SCROLL_KEYS = new Set(["ArrowUp", "ArrowDown", "PageUp", "PageDown", "Home", "End", " "]);
 
 function NoTranscript({ view, onRetry }: { view: WindowView; onRetry: () => void }) {
