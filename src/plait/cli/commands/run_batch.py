@@ -32,7 +32,7 @@ from plait.client.trust import AGENT_KEYS, FORMAT_KEY
 from plait.config.config import Layer
 from plait.config.git_keys import WhenDone
 from plait.core.contest import REFEREE
-from plait.core.errors import UserError
+from plait.core.errors import UserError, WorldError
 from plait.core.fast_dataclass import dataclass
 from plait.core.plan import Plan
 from plait.core.settings import Backoff, ExecutorKind, Isolation, Mode, Publish, SandboxMode
@@ -150,10 +150,23 @@ def run_tasks(options: RunOptions) -> int:
             return _print_dry_run(options, preview, preview.planned.plan)
         if not _confirm_start(options, trust, preview, preview.planned.plan):
             return _report_nothing_started()
+        _require_cluster(preview)
         submission, warnings = build_submission(location, preview, preview.planned.plan, agents)
         output.print_problems(warnings)
         code = _check_base(options, session, preview, submission, interactive=trust.interactive and not options.yes)
         return _submit_and_follow(options, session, preview, submission) if code is None else code
+
+
+def _require_cluster(preview: PlanPreview) -> None:
+    """Raises UserError if the batch is for a cluster that can't be reached, before anything is started."""
+    if preview.settings.executor is ExecutorKind.LOCAL:
+        return
+    from plait.runtime.ray.cluster import Cluster  # only where there is one
+
+    try:
+        Cluster(preview.loaded.config.ray.address).close()
+    except WorldError as error:
+        raise UserError(error.message, hint=error.hint) from error
 
 
 def _report_nothing_started() -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import socket
 import sys
 import time
 from collections.abc import Sequence
@@ -24,7 +23,6 @@ from plait.system.sensors import MachineSensors
 
 TIMEOUT_SECONDS = 60.0  # for all nodes together: a node may start its first Python process for this
 MAX_CLOCK_SKEW_SECONDS = 5.0  # leases are measured on each node; but transcripts and Git have times
-CONNECT_SECONDS = 5.0
 _TOPIC = "cluster"
 
 
@@ -38,27 +36,11 @@ class NodeFindings:
 
 def check_cluster(config: Config) -> list[DoctorCheck]:
     """One check of the cluster, and some of each node, whose name is the topic. Raises UserError without the extra."""
-    address = os.environ.get("RAY_ADDRESS", "") if config.ray.address == "auto" else config.ray.address
-    if why := _find_connection_problem(address):
-        hint = "Check that its head runs (ray status), and the setting ray.address or RAY_ADDRESS."
-        return [problem(_TOPIC, f"can't reach the Ray cluster at {address}: {why}", hint)]
     try:
         with closing(Cluster(config.ray.address)) as cluster:
             return _check_nodes(cluster, config)
     except WorldError as error:
         return [problem(_TOPIC, error.message, error.hint)]
-
-
-def _find_connection_problem(address: str) -> str:
-    """Ray itself would try for minutes."""
-    host, _, port = address.rpartition(":")
-    if not host or not port.isdecimal():
-        return ""
-    try:
-        socket.create_connection((host.removeprefix("ray://").strip("[]"), int(port)), CONNECT_SECONDS).close()
-    except OSError as error:
-        return error.strerror or f"{error}"
-    return ""
 
 
 def _check_nodes(cluster: Cluster, config: Config) -> list[DoctorCheck]:

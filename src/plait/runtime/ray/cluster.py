@@ -234,6 +234,11 @@ def _require_listener(address: str) -> None:
 
 def _explain_connection(address: str, error: Exception) -> WorldError:
     where = os.environ.get("RAY_ADDRESS", "auto") if address == "auto" else address
+    if where == "auto" and "find any running Ray instance" in f"{error}":
+        return WorldError(
+            "this machine is part of no Ray cluster, and no address of one is set",
+            hint="Set ray.address in your own config, or RAY_ADDRESS, to host:port of the cluster's head.",
+        )
     if "version" in f"{error}".lower() and "mismatch" in f"{error}".lower():
         return WorldError(
             f"the Ray cluster at {where} has another version: {_first_line(error)}",
