@@ -138,6 +138,21 @@ def test_long_lines_are_whole_in_events(server: RunningServer) -> None:
     assert event["entry"]["text"] == words
 
 
+def test_the_end_of_a_long_last_line_is_an_event(fresh_server: RunningServer) -> None:
+    os.environ["MY_SECRET_KEY"] = SECRET
+    fill = "head -c 3000000 /dev/zero | tr '\\0' x"
+    fresh_server.project.task("01-walls", f'echo first; {fill}; echo " ends with $MY_SECRET_KEY."')
+    batch = fresh_server.run("01-walls")
+    fresh_server.wait_until_finished(batch)
+    size = int(read_log(fresh_server, batch, "01-walls", from_=10**12).headers["Plait-Next"])
+    answer = read_log(fresh_server, batch, "01-walls", from_=size - 10_000, format="events")
+    skipped, end = (json.loads(line) for line in answer.text.splitlines())
+    assert (skipped["offset"], skipped["entry"]) == (size - 10_000, {"kind": "skipped", "bytes": 10_000})
+    assert end["entry"]["text"].startswith("\N{HORIZONTAL ELLIPSIS} xxx")
+    assert " ends with " in end["entry"]["text"]
+    assert SECRET not in end["entry"]["text"]
+
+
 def test_a_log_has_no_carriage_returns_before_line_ends(server: RunningServer) -> None:
     server.project.task("01-walls", "printf 'one\\r\\ntwo\\r\\r\\n'; echo three")
     batch = server.run("01-walls")

@@ -171,10 +171,11 @@ def test_text_is_found_and_lines_are_copied(project: TempProject, open_window: O
 def test_hostile_output_is_shown_as_text(project: TempProject, open_window: OpenWindow) -> None:
     project.write("hostile.sh", HOSTILE)
     project.task("01-walls", "sh hostile.sh; echo w > w.txt")
+    project.task("02-roof", "head -c 3000000 /dev/zero | tr '\\0' x; echo ' is the end'; echo r > r.txt")
     project.commit_all()
     page = open_window().page
-    _run(page, "01-walls")
-    wait_until(lambda: project.statuses()["01-walls"] == "done")
+    _run(page, "01-walls", "02-roof")
+    wait_until(lambda: [*project.statuses().values()] == ["done", "done"])
     log = _log(page, "01-walls")
     expect(log).to_contain_text('<script>document.title = "taken"</script><img src=x onerror=alert(1)>')
     expect(log).to_contain_text("red bell")
@@ -194,6 +195,12 @@ def test_hostile_output_is_shown_as_text(project: TempProject, open_window: Open
         """box => [...box.querySelectorAll("[data-row]")]
             .every(row => row.getBoundingClientRect().right <= box.getBoundingClientRect().right)"""
     )
+
+    log = _log(page, "02-roof")
+    page.get_by_role("button", name="Pretty").click()
+    expect(log).to_contain_text("of a long line: see Raw")
+    expect(log).to_contain_text("xxx is the end")
+    assert _still(log).endswith("d")  # wherever it wraps
 
 
 def test_a_transcript_of_a_hundred_megabytes_is_read_at_any_place(

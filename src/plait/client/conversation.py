@@ -229,7 +229,7 @@ def _read_output_end(
     parser = load_parser(location, attempt, attempts)
     if isinstance(parser, JsonLinesParser):
         events = make_log_events(attempt, page, parser, redactor, time.time())
-        lines = [entry["text"] for entry in (event.data.get("entry") for event in events) if entry is not None]
+        lines = [entry["text"] for entry in (event.data.get("entry") for event in events) if entry and "text" in entry]
     else:
         lines = redactor(strip_ansi(page.redact_text(redactor))).split("\n")
         if page.before and not page.before.endswith(b"\n"):

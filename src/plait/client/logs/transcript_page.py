@@ -12,9 +12,11 @@ from copy import copy
 
 from plait.agents.interface import OutputParser
 from plait.agents.output_parser import MAX_ACTIVITY_CHARS
+from plait.agents.plain_text import ELLIPSIS, to_plain_text
 from plait.agents.redaction import LineRedactor, Redactor
 from plait.client.event_types import StreamEvent, make_log_event
 from plait.client.logs.activity import MAX_LINE_BYTES, parse_activities
+from plait.client.logs.attempt_output import strip_ansi
 from plait.core.fast_dataclass import dataclass
 from plait.core.task import Attempt
 from plait.runtime.executor import Transcript, TranscriptChunk
@@ -23,6 +25,9 @@ CONTEXT_BEFORE_BYTES = 64 << 10  # bytes to read before a page: a secret may hav
 
 
 CONTEXT_AFTER_BYTES = 4 << 10  # … and after one that ends within a line: no secret is longer
+
+
+_LINE_END_CHARS = 1000  # of a long line at the end of a transcript
 
 
 _READ_BYTES = 64 << 10
@@ -64,6 +69,11 @@ class TranscriptPage:
         for line in self.raw[self._continued_bytes :].split(b"\n"):
             yield at, line
             at += len(line) + 1
+
+    @property
+    def is_within_line(self) -> bool:
+        """The page has text, but no line begins on it."""
+        return 0 < len(self.raw) == self._continued_bytes
 
     @property
     def _continued_bytes(self) -> int:
@@ -158,7 +168,17 @@ def _read_back(transcript: Transcript, start: int, end: int) -> bytes:
 def make_log_events(
     attempt: Attempt, page: TranscriptPage, parser: OutputParser | None, redactor: Redactor, at: float
 ) -> Iterator[StreamEvent]:
-    """An `execution:log` event for each meaningful line that begins on the page, with the line's offset."""
+    """An `execution:log` event for each meaningful line that begins on the page, with the line's offset.
+
+    Within a long line, how much is left out; where the transcript ends with it, also the end of the line.
+    """
+    if page.is_within_line:
+        yield make_log_event(attempt, at, page.offset, {"kind": "skipped", "bytes": len(page.raw)})
+        if page.last:
+            end = redactor(strip_ansi(page.redact_text(redactor))).rstrip()[-_LINE_END_CHARS:]
+            text = f"{ELLIPSIS} {to_plain_text(end)}"
+            yield make_log_event(attempt, at, page.offset, {"kind": "activity", "text": text})
+        return
     redact = LineRedactor(redactor)
     for line in page.read_before_first_line().split(b"\n"):
         redact(line.decode("utf-8", "replace"))

@@ -3,6 +3,7 @@
 import { ApiError, UnreachableError } from "../../api/client";
 import type { ErrorBody } from "../../api/types";
 import { currentProject } from "../../app/routes";
+import { formatSize } from "./TranscriptRows";
 import type { ByteRange, TranscriptPart, TranscriptReader } from "./transcriptPages";
 
 export interface AttemptRef {
@@ -68,6 +69,7 @@ function formatEntries(lines: string): TranscriptPart["text"] {
 }
 
 function entryText(line: string): string {
-  const { entry } = JSON.parse(line) as { entry?: { text?: string } };
+  const { entry } = JSON.parse(line) as { entry?: { kind?: string; text?: string; bytes?: number } };
+  if (entry?.kind === "skipped") return `${formatSize(entry.bytes ?? 0)} of a long line: see Raw`;
   return (entry?.text ?? "").replaceAll("\n", " ");
 }
