@@ -288,6 +288,17 @@ def test_a_cluster_bounds_what_runs_there_and_this_machine_does_not() -> None:
     assert list_executors(script.state) == set()
 
 
+def test_why_a_cluster_has_no_slots_is_kept_up_to_date() -> None:
+    script = Script(start=False)
+    script.apply(cluster_capacity(0, "one: it has no git"))
+    script.submit("a", settings=Settings(executor=ExecutorKind.RAY))
+    assert script.explain("a") == "a is queued: one: it has no git"
+    gone = cluster_capacity(0, "the cluster can't be reached")
+    script.apply(find_capacity_change(script.state, FAIR, {}, gone, REMOTE_LIMITS) or NO_BOUND)
+    assert script.explain("a") == "a is queued: the cluster can't be reached"
+    assert find_capacity_change(script.state, FAIR, {}, gone, REMOTE_LIMITS) is None
+
+
 def test_a_batch_that_is_about_to_be_opened_counts() -> None:
     """The cluster's room is known before the first attempt starts, or all tasks would start at once."""
     plan = build_checked_plan([Task("a")]).plan

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
 from plait.client.next_step import suggest_next_step
 from plait.core.decisions import AttemptStarted, CommitStarted, Decision, RequestRefused
 from plait.core.reports import AttemptLost, CommitDone, CommitFailed, CommitWaiting, Outcome
-from plait.core.requests import CancelTask, Feedback, Pause, Retry
+from plait.core.requests import CancelTask, Feedback, Pause, Request, Retry
 from plait.core.retry_policy import MAX_COMMIT_TRIES
 from plait.core.scheduler.rules import is_engine_needed, list_outstanding
 from plait.core.settings import Backoff, Settings
@@ -115,6 +120,18 @@ def test_a_cancelled_task_ends_at_once_and_a_retry_commits_its_result() -> None:
     script.apply(CommitDone(FIRST, 1, COMMITTED))
     assert script.status("a") == "cancelled"
     assert commits(retry(script)) == [2]
+
+
+@pytest.mark.parametrize(
+    "request_end", [lambda name: CancelTask(name, BATCH, "a"), lambda name: Feedback(name, BATCH, "a", "use tabs")]
+)
+def test_a_commit_that_does_not_count_any_more_is_no_work(request_end: Callable[[str], Request]) -> None:
+    script = Script("a", settings=replace(QUICK, max_parallel=1))
+    script.exit_attempt("a", tip=None, uncommitted=True)
+    script.request(lambda name: Pause(name, BATCH))
+    assert script.batch().busy_since is not None
+    script.request(request_end)
+    assert script.batch().busy_since is None
 
 
 def test_an_agent_or_feedback_has_it_written_again() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from plait.core.capacity import cluster_capacity
 from plait.core.decisions import (
     AttemptStarted,
     BatchPaused,
@@ -24,7 +25,7 @@ from plait.core.reports import (
     RebuildFailed,
 )
 from plait.core.requests import CancelBatch, ChangeSettings, Drop, Resume, Retry, Stop, Unpause
-from plait.core.settings import Backoff, Mode, OnConflict, Settings
+from plait.core.settings import Backoff, ExecutorKind, Mode, OnConflict, Settings
 from plait.core.status import Category, EndWhy, PauseCause, TaskStatus
 from plait.core.task import Need, Task
 from plait.core.views import find_batch_status
@@ -176,6 +177,22 @@ def test_a_lost_gate_runs_again_and_pauses_the_batch_after_three() -> None:
         assert gate_sizes(script.apply(GateLost(BATCH, n, "its machine died"))) == [1]
     decisions = script.apply(GateLost(BATCH, 3, "its machine died"))
     assert [d.why for d in decisions if isinstance(d, BatchPaused)] == ["the gate was lost 3 times in a row"]
+
+
+def test_a_gate_that_is_cut_off_with_its_cluster_is_not_counted() -> None:
+    script = Script("a", settings=GATED)
+    script.exit_attempt("a")
+    for n in range(1, 5):
+        assert gate_sizes(script.apply(GateLost(BATCH, n, "the cluster can't be reached", outage=True))) == [1]
+
+
+def test_a_gate_waits_for_a_cluster_that_is_gone() -> None:
+    script = Script("a", settings=replace(GATED, executor=ExecutorKind.RAY))
+    script.exit_attempt("a")
+    lost = script.apply(cluster_capacity(0, "the cluster can't be reached"), GateLost(BATCH, 1, "it was cut off"))
+    assert gate_sizes(lost) == []
+    assert script.explain("a") == "a is merging: merged; the cluster can't be reached"
+    assert gate_sizes(script.apply(cluster_capacity(2))) == [1]
 
 
 def test_a_gate_ends_at_its_deadline() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from plait.core.decisions import BatchEnded, Decision, PublishStarted, RequestGranted, RequestRefused
 from plait.core.estimate import forecast_batch
-from plait.core.reports import MergeDone, PublishDone, PublishFailed
+from plait.core.reports import MergeDone, PublishDone, PublishFailed, PublishWaiting
 from plait.core.requests import CancelBatch, ChangeSettings, Drop, Pause, Request, Resume, Retry, Ship, Stop
 from plait.core.scheduler.rules import is_engine_needed, list_outstanding
 from plait.core.settings import Isolation, Publish, Settings
@@ -105,6 +105,21 @@ def test_nothing_is_published_without_merges_or_without_the_setting() -> None:
     assert ends(decisions) == ["1 failed"]
     script = Script("a")
     assert publishes(script.exit_attempt("a")) == []
+
+
+def test_a_batch_says_which_program_its_publishing_waits_for() -> None:
+    script = Script("a", settings=PR)
+    script.exit_attempt("a")
+    script.apply(PublishWaiting(BATCH, 1, "git-credential-vault"))
+    wait = "waiting for a password from git-credential-vault, which may be asking you for it"
+    assert make_batch_view(script.state, script.batch()).reason == f"its branch is being published: {wait}"
+    script.apply(PublishWaiting(BATCH, 1, ""))
+    assert make_batch_view(script.state, script.batch()).reason == "its branch is being published"
+    script.apply(PublishWaiting(BATCH, 1, "git-credential-vault"))
+    script.fail_publish("nothing answered")
+    assert script.batch().awaited_program == ""
+    script.apply(PublishWaiting(BATCH, 1, "git-credential-vault"))
+    assert script.batch().awaited_program == ""
 
 
 def test_a_failed_publish_is_reported_and_fails_no_task() -> None:

@@ -121,16 +121,18 @@ def is_invisible(sign: str) -> bool:
 def test_the_body_has_a_summary_a_table_and_reasons() -> None:
     view = batch(
         replace(task("01-a", title="Add a", cost=Spend(410_000)), diffstat=(3, 182, 12)),
-        task("02-b", TaskStatus.FAILED, title="Break b", why="the agent failed: exit status 3"),
+        replace(
+            task("02-b", TaskStatus.FAILED, title="Break b", why="the agent failed: exit status 3"), diffstat=(0, 0, 0)
+        ),
         task("03-c", TaskStatus.SKIPPED, why="dropped"),
         settings=Settings(verify="make"),
     )
     assert write_body(view) == (
-        "**1 of 3 tasks done** · 1 failed · 1 skipped · 12m 30s · \\$\u200b1\\.24 and 340\\,000 tokens\n"
+        "**1 of 3 tasks done** · 1 failed · 1 skipped · 12m 30s · \\$1.24 and 340,000 tokens\n"
         "\n"
         "| status | task | commit | change | verified | cost |\n"
         "|---|---|---|---|---|---|\n"
-        "| ✓ done | `01-a` Add a | 0123456789 | +182 \u221212 in 3 files | yes | \\$\u200b0\\.41 |\n"
+        "| ✓ done | `01-a` Add a | 0123456789 | +182 \u221212 in 3 files | yes | \\$0.41 |\n"
         "| ✗ failed | `02-b` Break b |  |  |  |  |\n"
         "| \\- skipped | `03-c` |  |  |  |  |\n"
         "\n"

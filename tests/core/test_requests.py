@@ -123,6 +123,14 @@ def test_a_task_cancelled_during_its_merge_is_removed_from_the_branch() -> None:
     assert script.status("a") == "cancelled"
 
 
+def test_what_to_do_instead_of_resuming_a_batch_that_has_ended() -> None:
+    done, failed = Script("a"), Script("a", settings=Settings(retries=0))
+    done.exit_attempt("a")
+    failed.exit_attempt("a", Category.TASK)
+    reasons = [refusal(script.request(lambda name: Resume(name, BATCH))) for script in (done, failed)]
+    assert reasons == ["batch b1 has ended (completed)", "batch b1 has ended (failed): retry its tasks instead"]
+
+
 def test_cancelling_a_batch_ends_everything_that_has_not_ended() -> None:
     script = Script("a", "b", "c", settings=Settings(max_parallel=2))
     script.exit_attempt("a")
@@ -131,7 +139,7 @@ def test_cancelling_a_batch_ends_everything_that_has_not_ended() -> None:
         script.exit_attempt(name, Category.KILLED)
     assert [script.status(name) for name in "abc"] == ["done", "cancelled", "cancelled"]
     assert script.batch().ended == "cancelled"
-    assert refusal(script.request(lambda name: CancelBatch(name, BATCH))) == "batch b1 is cancelled"
+    assert refusal(script.request(lambda name: CancelBatch(name, BATCH))) == "batch b1 has ended (cancelled)"
 
 
 def test_a_stop_keeps_everything_resumable() -> None:

@@ -74,7 +74,7 @@ def test_a_resolution_that_conflicts_can_be_resolved_again() -> None:
     script.apply(MergeConflicted(BATCH, "b", 2, ("y",)))
     assert script.status("b") == "conflicted"
     script.answers_merges = True
-    assert refuse(script) == "the change of b is another by now: resolved-b, not tip-b"
+    assert refuse(script) == "the change of b has changed since: resolved-b, not tip-b"
     resolve(script, tip="resolved-b")
     assert script.status("b") == "done"
 

@@ -20,6 +20,7 @@ from plait.core.reports import (
     AttemptLost,
     AttemptSession,
     AttemptUsed,
+    CapacityChanged,
     ClockJumped,
     Outcome,
     PressureChanged,
@@ -28,7 +29,7 @@ from plait.core.reports import (
 from plait.core.requests import ChangeSettings, Feedback, Unpause
 from plait.core.retry_policy import MAX_SUSPECT_REFUSALS, YIELD_SECONDS
 from plait.core.settings import Backoff, Budget, Order, Settings, Spend
-from plait.core.status import Category, EndWhy, PauseCause
+from plait.core.status import Category, EndWhy, PauseCause, WaitReason
 from plait.core.task import Attempt, Step, Task
 from plait.testing.script import BATCH, Script, started_tasks, task_needing
 
@@ -166,6 +167,21 @@ def test_a_lost_attempt_uses_up_no_retry_a_few_times() -> None:
         script.wait(100)
     script.apply(AttemptLost(Attempt(BATCH, "a", Step.WRITE, 4), "its machine died"))
     assert script.explain("a") == "a is failed: the attempt was lost: its machine died (after 4 attempts)"
+
+
+def test_an_outage_uses_up_neither_retries_nor_losses() -> None:
+    script = Script("a", settings=Settings(retries=0, backoff=STEADY))
+    for n in range(1, 9):
+        lost = AttemptLost(Attempt(BATCH, "a", Step.WRITE, n), "the cluster can't be reached", outage=True)
+        retry = granted([*script.apply(CapacityChanged(0, "the cluster can't be reached", WaitReason.SLOT), lost)])
+        assert not retry.counted
+        script.wait(100)
+        assert script.explain("a") == "a is queued: the cluster can't be reached"
+        script.apply(CapacityChanged(4))
+    task = script.batch().find_task("a")
+    assert task is not None
+    assert task.lost_attempts == 0
+    assert script.status("a") == "running"
 
 
 def test_reports_that_come_late_or_twice_change_nothing() -> None:

@@ -91,7 +91,7 @@ def test_a_secret_in_a_diff_is_recognised_after_the_environment_is_deleted(folde
     assert redact(f'TOKEN = "{FIRST}"; x{SECOND}y') == 'TOKEN = "***"; x***y'
     diff = f"@@ -1 +1,2 @@ {FIRST}\n-{SECOND}\n+a\n+é={FIRST}\n".encode()
     pieces = [diff[at : at + 7] for at in range(0, len(diff), 7)]
-    assert b"".join(redact.redact_diff(pieces)).decode() == "@@ -1 +1,2 @@ ***\n-***\n+a\n+é=***\n"
+    assert b"".join(redact.redact_lines(pieces, line_start=1)).decode() == "@@ -1 +1,2 @@ ***\n-***\n+a\n+é=***\n"
     for path in (
         folder.batch("b") / batch_secrets.FINGERPRINTS_FILE,
         *Path(os.environ["XDG_STATE_HOME"]).rglob("*key"),
@@ -105,7 +105,7 @@ def test_the_lines_of_a_private_key_are_redacted_in_a_diff(folder: StateFolder) 
     redact = batch_secrets.load_content_redactor(folder, "b")
     for sign in "+- ":
         diff = "".join(f"{sign}{line}\n" for line in lines).encode()
-        assert b"".join(redact.redact_diff([diff])).decode().splitlines()[1] == f"{sign}***"
+        assert b"".join(redact.redact_lines([diff], line_start=1)).decode().splitlines()[1] == f"{sign}***"
 
 
 def test_a_copy_of_the_repository_has_no_key_for_its_fingerprints(
@@ -179,4 +179,4 @@ def test_a_secret_is_recognised_where_a_long_line_comes_in_parts(folder: StateFo
         rest = "y" * (StreamRedactor.MAX_LINE_CHARS + 1 - len(begun))
         pieces = [(begun + rest).encode(), b"z\n+" + FIRST.encode() + b"\n", b" last"]
         expected = f"{begun}{rest}z\n+{FIRST}\n last".replace(FIRST, "***")
-        assert b"".join(redact.redact_diff(pieces)).decode() == expected
+        assert b"".join(redact.redact_lines(pieces, line_start=1)).decode() == expected

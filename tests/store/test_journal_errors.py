@@ -21,7 +21,7 @@ LEFT = (
     "the file was not changed; restore it from a backup, or move it and the files named like it away "
     "to begin a new one (batches are forgotten, their branches stay)"
 )
-AWAY = "the file was not changed; move it away, or keep plait's state somewhere else"
+AWAY = "restore it from a backup, or move it away: plait starts without its history, and results stay on their branches"
 BEHIND = "before records that were committed"
 UPGRADE = "the file was not changed; upgrade plait, or use the version that wrote it"
 

@@ -163,10 +163,11 @@ def test_a_claim_that_others_could_write_is_ignored(tmp_path: Path) -> None:
     assert explain_foreign(state) is not None
 
 
-def test_state_of_another_owner_stays_where_it_is(tmp_path: Path) -> None:
+@pytest.mark.parametrize("claimed", [False, True])
+def test_state_of_another_owner_stays_where_it_is(tmp_path: Path, *, claimed: bool) -> None:
     if os.geteuid():
         pytest.skip("only root can give files away")
-    state = make_state(tmp_path / "repo", claimed=False)
+    state = make_state(tmp_path / "repo", claimed=claimed)
     os.chown(state, 65534, 65534)
     with pytest.raises(ForeignStateError, match=r"belongs to another user \(uid 65534\)"):
         require_own_state(locate(state))

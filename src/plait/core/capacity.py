@@ -72,6 +72,8 @@ def find_capacity_change(
     capacity = tightest(memory, shared)
     last = state.capacity or NO_BOUND
     same = capacity.slots == last.slots and (capacity.slots is None or capacity.on is last.on)
+    if same and capacity.slots == 0 and capacity.on is WaitReason.SLOT:
+        same = capacity.why == last.why  # what people have to do is another thing now
     return None if same else capacity
 
 
@@ -99,10 +101,11 @@ def count_local_slots(state: State) -> int:
     return state.slots - sum(remote)
 
 
-def cluster_capacity(slots: int) -> CapacityChanged:
-    """As many slots as the nodes of the cluster have for this engine."""
+def cluster_capacity(slots: int, why: str = "") -> CapacityChanged:
+    """As many slots as the nodes of the cluster have for this engine; `why`: why there are none."""
     busy = f"all {slots} cluster slots are busy" if slots > 1 else "the only slot of the cluster is busy"
-    return CapacityChanged(slots, busy if slots else "no node of the cluster has a free slot", WaitReason.SLOT)
+    none = why or "no node of the cluster has answered yet"
+    return CapacityChanged(slots, busy if slots else none, WaitReason.SLOT)
 
 
 def estimate_footprint(state: State, agent: str) -> int:

@@ -25,7 +25,7 @@ MAX_JUDGES = 9
 
 @dataclass(frozen=True, slots=True)
 class Contest:
-    """Run each task `times` times with each of these agents. So many judges choose between the results, 0: none."""
+    """Run each task `times` times with each of these agents. `judges` is how many vote on the results."""
 
     agents: tuple[str, ...]
     times: int = 1
@@ -45,7 +45,7 @@ class Contest:
 
 
 def can_be_contested(task: Task) -> bool:
-    """A script or a model job gives the same result with any agent, so there is nothing to choose from."""
+    """False for a script and a model job: they give the same result with any agent."""
     return task.run is None and task.job is None
 
 
@@ -90,7 +90,7 @@ def _insert_entrants(plan: Plan, contest: Contest) -> tuple[list[Task], list[int
 
 
 def _make_entrant(task: Task, label: str, agent: str, contest: Contest) -> Task:
-    """It keeps the files of its task, for the prompt."""
+    """An entrant of this task, whose files it keeps for the prompt."""
     own = task.agent == agent or (task.agent is None and len(contest.agents) == 1)
     return replace(
         task,
@@ -104,7 +104,7 @@ def _make_entrant(task: Task, label: str, agent: str, contest: Contest) -> Task:
 
 
 def _make_refereed(task: Task, entrants: Sequence[Task], judges: int) -> Task:
-    """Its attempt runs the judges, each in a slot of its own."""
+    """The contested task. Its attempt takes a slot for each judge."""
     waits = tuple(Need(entrant.id, NeedKind.ENTRANT) for entrant in entrants)
     return replace(task, needs=task.needs + waits, agent=REFEREE, model=None, slots=max(task.slots, judges))
 
@@ -140,7 +140,7 @@ def why_invalid(plan: Plan) -> str | None:
 
 
 def is_refereed(task: TaskState, agent: str | None = None) -> bool:
-    """Its change is chosen from its entrants', unless a person gave the task to another agent."""
+    """Whether its change is chosen from its entrants'. Not if a person gave the task to another agent."""
     return bool(task.entrants) and (agent or task.chosen_agent) in {None, REFEREE}
 
 
@@ -172,18 +172,18 @@ def find_passed_entrants(batch: BatchState, task: TaskState) -> list[TaskState]:
 
 
 def is_winner_withdrawn(batch: BatchState, task: TaskState, attempt: AttemptState, winner: str) -> bool:
-    """The winner was dropped while the referee was choosing."""
+    """Whether the winner was dropped while the referee was choosing."""
     offered = any(candidate.task == winner for candidate in attempt.decision.candidates)
     return offered and all(entrant.task.id != winner for entrant in find_passed_entrants(batch, task))
 
 
 def has_no_winner(batch: BatchState, task: TaskState) -> bool:
-    """No entrant is left to choose from."""
+    """Whether no entrant is left to choose from."""
     return is_refereed(task) and not find_passed_entrants(batch, task)
 
 
 def is_begun(batch: BatchState, task: TaskState) -> bool:
-    """A write attempt started since its last retry; in a contest, of any entrant."""
+    """Whether a write attempt has started since the last retry; in a contest, one of any entrant."""
     contest = batch.find_task(task.task.entrant) if task.task.entrant is not None else task
     if contest is None or not contest.entrants:
         return not task.fresh

@@ -24,6 +24,7 @@ from plait.core.task import Step, Task
 from plait.core.text import join_names
 
 VERIFY_SHARE = 0.1  # of the writing, until something better is known
+OVERDUE_SHARE = 0.25  # of the time that an attempt has run: it takes so much longer, at least
 MAX_GATE_SECONDS = 300.0
 REFEREE_SECONDS = 60.0
 _SCRIPT_AGENT = "shell"  # runs the scripts of tasks
@@ -151,7 +152,7 @@ class _Simulation:
             duration *= VERIFY_SHARE
         alive = batch.alive.get(name)
         began = alive.started_at if alive is not None else self.now
-        return max(self.now, began + duration)
+        return max(began + duration, self.now + OVERDUE_SHARE * (self.now - began))
 
 
 def _simulate_rebuild(batch: BatchState, decision: decisions.RebuildStarted) -> reports.RebuildDone:

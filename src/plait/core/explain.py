@@ -12,7 +12,7 @@ from plait.core.reducers.task_index import LOCK_SCOPE_SEPARATOR
 from plait.core.retry_policy import describe_failure, describe_time_limit
 from plait.core.scheduler import starts
 from plait.core.scheduler.batches import describe_phase_progress
-from plait.core.scheduler.merge_queue import is_rebuild_abandoned
+from plait.core.scheduler.merge_queue import is_rebuild_abandoned, why_cluster_waits
 from plait.core.settings import Mode
 from plait.core.start_queue import TaskRef
 from plait.core.state import AttemptState, BatchState, State, TaskState
@@ -60,6 +60,7 @@ class _Wait:
 # What the status beside a reason says already, and what a reader learns nothing from if a message follows.
 _SAID_BY_STATUS = tuple(f"{describe_failure(category)}: " for category in (Category.TASK, Category.CONFLICT))
 _EXIT_STATUS = pattern(r"(?:^|(?<=: ))exit status \d+: ")
+_OWN_SCRIPT = pattern(r"(?:^|(?<=: ))/[^:]*/script\.sh: (?:line )?(?=\d+: )")
 _ERROR_WORD = pattern(r"(?:^|(?<=: ))(?:fatal )?error: (?=.)", re.IGNORECASE)
 
 
@@ -67,7 +68,8 @@ def shorten_failure(reason: str) -> str:
     """`PAYMENT_KEY is not set` for `the agent failed: exit status 3: error: PAYMENT_KEY is not set`."""
     for prefix in _SAID_BY_STATUS:
         reason = reason.removeprefix(prefix)
-    return _ERROR_WORD.sub("", _EXIT_STATUS.sub("", reason, count=1), count=1)
+    reason = _OWN_SCRIPT.sub("line ", _EXIT_STATUS.sub("", reason, count=1), count=1)
+    return _ERROR_WORD.sub("", reason, count=1)
 
 
 def explain_in_words(state: State, batch: BatchState, task: TaskState) -> str:
@@ -175,7 +177,8 @@ def _explain_gate_turn(state: State, batch: BatchState, task: TaskState) -> Task
     if batch.gate is not None and not batch.gate.stale and task.merge_position < batch.gate.size:
         return TaskExplanation(TaskStatus.MERGING, "the gate runs on the merged result", short="the gate runs")
     batch_wait = _why_batch_waits(batch, started=True) or _why_machine_waits(state) if batch.gate is None else None
-    wait = batch_wait or _Wait(WaitReason.TURN, "the gate is next")
+    cluster = why_cluster_waits(state, batch) if batch.gate is None else None
+    wait = batch_wait or (_Wait(WaitReason.SLOT, cluster) if cluster else _Wait(WaitReason.TURN, "the gate is next"))
     return _Wait(wait.on, f"merged; {wait.reason}", wait.short or wait.reason).explain(TaskStatus.MERGING)
 
 

@@ -45,7 +45,7 @@ if not TYPE_CHECKING:
         return result
 
     def _needs_standard(cls):
-        """It has a method of its own, a field or parameter with options, or extends a dataclass."""
+        """Whether it has a method of its own, a field or parameter with options, or extends a dataclass."""
         annotations = " ".join(map(str, cls.__annotations__.values()))
         return (
             not _OWN_METHODS.isdisjoint(cls.__dict__)

@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 
 from plait.core.dependencies import DependencyRow, UnplannedTasks
@@ -133,6 +133,17 @@ def normalize_touch(written: str) -> str | None:
     if not folder:
         return path or f"{ROOT}/"
     return f"{path}/**" if is_glob(path) else f"{path or ROOT}/"
+
+
+def list_uncovered(touches: Iterable[str], files: Iterable[str]) -> Iterator[str]:
+    """The files that a task that touches these was not to change. A touch may be a folder, with all that is in it."""
+    written = [touch for touch in map(normalize_touch, touches) if touch is not None]
+    globs = [parse_glob(touch) for touch in written if is_glob(touch)]
+    paths = {touch.removesuffix("/") for touch in written if not is_glob(touch)}
+    for file in files:
+        *names, root = list_enclosing_folders(file)
+        if paths.isdisjoint((*names, root)) and not any(glob.matches(name) for glob in globs for name in names):
+            yield file
 
 
 def find_file_locks(touches: Collection[str]) -> dict[str, tuple[str, ...]]:

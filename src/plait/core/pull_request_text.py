@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from plait.core.ballot import Vote
 from plait.core.fast_dataclass import dataclass
 from plait.core.requests import MAX_OVERRIDE_TITLE_CHARS, NO_OVERRIDE, PullRequestOverride
+from plait.core.settings import Spend
 from plait.core.status import TaskStatus
 from plait.core.text import ZERO_WIDTH_SPACE, defuse_references, join_names, shorten
 from plait.core.views import BatchView, TaskView
@@ -103,7 +104,7 @@ def _summary(view: BatchView) -> str:
     if view.started_at is not None and view.ended_at is not None:
         parts.append(_format_duration(view.wall_time.over))
     if view.cost:
-        parts.append(_escape_markdown(str(view.cost)))
+        parts.append(_format_cost(view.cost))
     return " · ".join(parts)
 
 
@@ -120,7 +121,7 @@ def _format_row(view: BatchView, task: TaskView) -> str:
         _format_commit(task.commit or ""),
         _format_diffstat(task.diffstat),
         "yes" if verified else "",
-        _escape_markdown(str(task.cost)) if task.cost else "",
+        _format_cost(task.cost),
     ]
     return f"| {' | '.join(cells)} |"
 
@@ -163,10 +164,15 @@ def _format_commit(commit: str) -> str:
     return commit[:10] if re.fullmatch(r"[0-9a-f]{40,64}", commit) else ""
 
 
+def _format_cost(cost: Spend) -> str:
+    """Two dollar signs in a paragraph would be a formula."""
+    return str(cost).replace("$", "\\$") if cost else ""
+
+
 def _format_diffstat(diffstat: tuple[int, int, int] | None) -> str:
-    if diffstat is None:
+    files, added, removed = diffstat or (0, 0, 0)
+    if not files:
         return ""
-    files, added, removed = diffstat
     return f"+{added} \u2212{removed} in {files} file{'s' if files != 1 else ''}"
 
 

@@ -38,7 +38,7 @@ class Outcome:
 
     @property
     def has_retry_time(self) -> bool:
-        """It says when to retry: a provider does, a task that merely prints about limits hardly ever."""
+        """Whether it says when to retry: a provider does, a task that merely prints about limits hardly ever."""
         return bool(self.retry_after or self.retry_at)
 
 
@@ -92,18 +92,21 @@ class AttemptExited:
 
 @dataclass(frozen=True, slots=True)
 class AttemptLost:
-    """It is gone and left no exit status: its machine died, or it was removed.
+    """It is gone and left no exit status: its machine died, or it was removed. `outage`: every machine that it could run on is
+    out of reach, so nothing that the task did can be the cause.
 
     For a merge, reported after it failed: the change to merge is gone, and retrying is useless.
     """
 
     attempt: Attempt
     why: str
+    outage: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class CommitWaiting:
-    """Git waits for `program`, which it runs to commit the result: it signs the commit, and may ask for a passphrase.
+    """Git waits for `program`, which it runs to commit the result: it signs the commit, and may ask for a passphrase. "": it has
+    signed.
 
     `attempt` is the one whose result it is or, where it is being merged, the merge.
     """
@@ -199,9 +202,23 @@ class GateDone:
 
 @dataclass(frozen=True, slots=True)
 class GateLost:
+    """`outage`: as of an attempt."""
+
     batch: str
     n: int
     why: str
+    outage: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PublishWaiting:
+    """Git waits for `program`, which it runs to publish the branch: it gives a password, and may ask a person for it. "": it has
+    given one.
+    """
+
+    batch: str
+    n: int
+    program: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,7 +340,8 @@ AttemptProgress = AttemptLaunched | AttemptActive | AttemptUsed | AttemptPhase |
 AttemptEnd = AttemptExited | AttemptLost
 CommitReport = CommitWaiting | CommitDone | CommitFailed
 MergeReport = MergeDone | MergeConflicted | MergeFailed | RebuildDone | RebuildFailed
-BranchReport = MergeReport | GateDone | GateLost | PublishDone | PublishFailed
+BranchEnd = MergeReport | GateDone | GateLost | PublishDone | PublishFailed
+BranchReport = BranchEnd | PublishWaiting
 ConflictPrediction = ConflictPredicted | ConflictCleared
 MachineReport = RateLimited | PressureChanged | CapacityChanged | ClockJumped | EngineTaken | EngineReleased
 SourceReport = SourcesWritten | SourcesUnwritten

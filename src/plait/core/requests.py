@@ -5,6 +5,8 @@ Each carries an id chosen by its sender: a second copy changes nothing.
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 from plait.core.fast_dataclass import dataclass
 from plait.core.lazy_pattern import pattern
 from plait.core.plan import Plan
@@ -80,6 +82,20 @@ class Recheck:
     task: str
 
 
+class FileChoice(StrEnum):
+    """What a person made of a file in conflict: the batch branch's version, the task's, or a text of their own."""
+
+    BATCH = "batch"
+    TASK = "task"
+    EDITED = "edited"
+
+
+@dataclass(frozen=True, slots=True)
+class ResolvedFile:
+    path: str
+    choice: FileChoice
+
+
 @dataclass(frozen=True, slots=True)
 class Resolve:
     """Verify and merge `commit` in the place of a change that conflicts: a person resolved the conflict.
@@ -95,6 +111,7 @@ class Resolve:
     tip: str
     commit: str
     diffstat: tuple[int, int, int] | None = None
+    files: tuple[ResolvedFile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ class Response(StrEnum):
     FEEDBACK = "feedback"  # retry at once and say what was wrong
     LIMIT = "limit"  # when the provider's breaker closes; does not count as a retry
     LOST = "lost"  # retry a few times without counting it
+    OUTAGE = "outage"  # retry without counting it
     ASK = "ask"  # only a person can answer
 
 
@@ -31,6 +32,7 @@ RESPONSES: Mapping[Category, Response] = {
     Category.EMPTY: Response.FEEDBACK,
     Category.RATE_LIMIT: Response.LIMIT,
     Category.LOST: Response.LOST,
+    Category.OUTAGE: Response.OUTAGE,
     Category.QUESTION: Response.ASK,
     Category.QUOTA: Response.NEVER,
     Category.AUTH: Response.NEVER,
@@ -51,6 +53,7 @@ CATEGORY_TEXTS: Mapping[Category, str] = {
     Category.USAGE: "the command can't be run",
     Category.KILLED: "the agent was killed from outside",
     Category.LOST: "the attempt was lost",
+    Category.OUTAGE: "the attempt was cut off",
     Category.QUESTION: "the agent asked a question",
     Category.CONFLICT: "its change conflicts with what was merged before",
     Category.COMMIT: "can't commit the result",

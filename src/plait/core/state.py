@@ -178,12 +178,12 @@ class TaskState:
 
     @property
     def waits_to_commit(self) -> bool:
-        """Committing its result failed and is tried again later: a retry does it at once."""
+        """Whether committing its result failed and is tried again later, or at once by a retry."""
         return self.status is None and self.uncommitted is not None and self.not_before is not None
 
     @property
     def is_under_way(self) -> bool:
-        """It holds its locks; or it is retried from its commit or its merge, and other tasks hold them."""
+        """Whether it holds its locks, or is retried from its commit or merge while other tasks hold them."""
         is_written = self.step is not Step.WRITE or self.uncommitted is not None
         return self.holds_locks or (self.status is None and is_written)
 
@@ -305,6 +305,7 @@ class BatchState:
     renamed: bool = False  # a person gave a title since the pull request was last updated
     publishing: PublishStarted | None = None
     publishes: int = 0
+    awaited_program: str = ""  # git waits for it while it publishes
     published: PublishedBranch | None = None
     publish_failure: PublishFailed | None = None  # how the last try went, if it failed
     pushed: str = ""  # the commit that plait pushed last
@@ -321,12 +322,12 @@ class BatchState:
 
     @property
     def is_branch_stable(self) -> bool:
-        """Nothing is being removed from the branch, and nothing has to be."""
+        """Whether nothing is being removed from the branch or has to be."""
         return self.rebuild is None and not self.merges_to_drop
 
     @property
     def has_branch_work(self) -> bool:
-        """A merge, a rebuild or a gate runs."""
+        """Whether a merge, a rebuild or a gate runs."""
         return self.merging is not None or self.rebuild is not None or self.gate is not None
 
     def find_task(self, name: str | None) -> TaskState | None:

@@ -22,12 +22,12 @@ class TaskStatus(StrEnum):
 
     @property
     def is_terminal(self) -> bool:
-        """An interrupted task is not terminal: it continues when the batch is resumed."""
+        """Whether the task has ended. An interrupted one has not: it continues when the batch is resumed."""
         return self in _TERMINAL
 
     @property
     def is_failure(self) -> bool:
-        """It failed by itself; a blocked or cancelled task did not."""
+        """Whether the task failed by itself. A blocked or cancelled one did not."""
         return self in _FAILURES
 
     @property
@@ -105,6 +105,7 @@ class Category(StrEnum):
     MERGE = "merge"
     GATE = "gate"
     REJECTED = "rejected"  # by the judges of a contest
+    OUTAGE = "outage"  # the cluster that it was to run on can't be reached
 
 
 class EndWhy(StrEnum):

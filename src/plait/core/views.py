@@ -8,7 +8,7 @@ from plait.core.fast_dataclass import dataclass
 from plait.core.reports import SourcesUnwritten
 from plait.core.scheduler.batches import describe_merged, find_end_status, is_finished, needs_publishing
 from plait.core.scheduler.starts import is_held_by_pause
-from plait.core.settings import Mode, Publish, Settings, Spend
+from plait.core.settings import ExecutorKind, Mode, Publish, Settings, Spend
 from plait.core.start_queue import QueueKey
 from plait.core.state import BatchState, State, TaskState
 from plait.core.status import BatchStatus, Category, NextAction, PauseCause, TaskStatus, WaitReason
@@ -82,7 +82,7 @@ NOT_A_FORGE = "this remote is not on GitHub, GitLab or Gitea"
 class BatchView:
     """One batch. `name`: what people call it. `shipped`: the commit that was published last ("": none). `unshipped`: why what was requested is not
     published; `unshipped_hint`: what to do about it. `pushed`: the commit that the remote branch has. `pause_cause`: why it is
-    paused; `base_fails_gate`: the gate fails before any task's change. `no_pull_request`: why the published branch has none
+    paused; `awaited_program`: git waits for it while it publishes; `base_fails_gate`: the gate fails before any task's change. `no_pull_request`: why the published branch has none
     though one was requested ("": it has, or none was). `unwritten`: the sources that lack statuses of its tasks.
     """
 
@@ -105,6 +105,7 @@ class BatchView:
     pr_url: str = ""
     shipped: str = ""
     publishing: bool = False
+    awaited_program: str = ""
     unshipped: str | None = None
     unshipped_hint: str = ""
     pushed: str = ""
@@ -118,7 +119,7 @@ class BatchView:
 
     @property
     def is_outdated(self) -> bool:
-        """The branch is not what was published."""
+        """Whether the branch has changed since it was published."""
         return bool(self.shipped) and self.shipped != self.head
 
 
@@ -129,6 +130,7 @@ _WAITS_ON_TASKS = (WaitReason.NEEDS, WaitReason.PHASE, WaitReason.FILES, WaitRea
 def make_task_view(state: State, batch: BatchState, task: TaskState) -> TaskView:
     explanation = explain_status(state, batch, task)
     last = task.last
+    is_here = batch.settings.executor is ExecutorKind.LOCAL  # else the workspace is on a node of the cluster
     failed = explanation.status.is_terminal and explanation.status is not TaskStatus.DONE
     return TaskView(
         id=task.task.id,
@@ -142,7 +144,7 @@ def make_task_view(state: State, batch: BatchState, task: TaskState) -> TaskView
         attempt=task.attempt_counts.get(Step.WRITE, 0),
         phase=last.phase if last is not None and last.name in task.alive and last.phase else None,
         session=task.last_write.session if task.last_write else None,
-        workspace=last.workspace if last is not None else "",
+        workspace=last.workspace if last is not None and is_here else "",
         error=explanation.reason if failed else None,
         started_at=task.started_at,
         ended_at=task.ended_at,
@@ -194,6 +196,7 @@ def make_batch_view(state: State, batch: BatchState, *, brief: bool = False) -> 
         pr_url=batch.published.url if batch.published else "",
         shipped=batch.published.commit if batch.published else "",
         publishing=batch.publishing is not None,
+        awaited_program=batch.awaited_program,
         unshipped=why_unpublished(batch),
         unshipped_hint=batch.publish_failure.hint if batch.publish_failure else "",
         pushed=batch.pushed,
@@ -267,6 +270,10 @@ def _find_holding_batch(state: State, batch: BatchState, task: TaskState) -> Bat
     return None if holder is None or holder[0] == batch.id else state.batches[holder[0]]
 
 
+def describe_password_wait(program: str) -> str:
+    return f"waiting for a password from {program}, which may be asking you for it"
+
+
 def find_batch_status(batch: BatchState) -> tuple[BatchStatus, str]:
     ended = find_end_status(batch)
     if ended is BatchStatus.PARTIAL:
@@ -277,12 +284,13 @@ def find_batch_status(batch: BatchState) -> tuple[BatchStatus, str]:
     if batch.paused is not None:
         return BatchStatus.PAUSED, batch.paused.why
     if batch.publishing is not None and is_finished(batch):
-        return BatchStatus.MERGING, "its branch is being published"
+        wait = f": {describe_password_wait(batch.awaited_program)}" if batch.awaited_program else ""
+        return BatchStatus.MERGING, f"its branch is being published{wait}"
     if batch.started_at is None:
         return BatchStatus.PENDING, "nothing has started yet"
     if not batch.alive and all(task.status is not None or task.step is Step.MERGE for task in batch.tasks):
         return BatchStatus.MERGING, "only merging and the gate are left"
-    reason = f"{len(batch.alive)} at work, {batch.unfinished_count} of {len(batch.tasks)} to go"
+    reason = f"{len(batch.alive)} running, {batch.unfinished_count} of {len(batch.tasks)} left"
     return BatchStatus.RUNNING, reason
 
 

@@ -105,6 +105,11 @@ class BatchInputs(msgspec.Struct, frozen=True, dict=True, rename={"options": "ge
     def tasks_by_id(self) -> Mapping[str, Task]:
         return {task.id: task for task in self.tasks}
 
+    @cached_property
+    def source_files(self) -> frozenset[str]:
+        """The files with the tasks."""
+        return frozenset(task.origin.file for task in self.tasks if task.origin is not None)
+
     def find_agent(self, agent: str) -> AgentSpec:
         return next((spec for spec in self.agents if spec.name == agent), AgentSpec(agent))
 

@@ -53,9 +53,9 @@ class ContentRedactor:
     def __call__(self, text: str) -> str:
         return self._past(self._redactor(text))
 
-    def redact_diff(self, pieces: Iterable[bytes]) -> Iterator[bytes]:
-        """The same diff, without secrets in its lines."""
-        stream = StreamRedactor(self._redactor, line_start=1)
+    def redact_lines(self, pieces: Iterable[bytes], *, line_start: int) -> Iterator[bytes]:
+        """The same lines, without secrets. The first `line_start` characters of each aren't part of it: 1 in a diff."""
+        stream = StreamRedactor(self._redactor, line_start)
         decoder = getincrementaldecoder("utf-8")("surrogateescape")
         kept = ""  # of a long line that comes in parts: a secret may begin here
         for piece in pieces:

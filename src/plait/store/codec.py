@@ -16,7 +16,7 @@ from plait.core import decisions, reports, requests
 from plait.core.errors import WorldError
 from plait.core.events import Event, Record
 
-VERSION = 10
+VERSION = 11
 
 # JSON as it was written by an older version: its shape is known to the upcaster alone, hence Any.
 Json = dict[str, Any]
@@ -48,6 +48,10 @@ UPCASTERS: Mapping[int, Upcaster] = {
     # Settings.executor is new; without it attempts run on this machine.
     # resolve is new; without it no conflict was resolved by a person.
     9: lambda kind, shape: (kind, shape),
+    # AttemptLost.outage, GateLost.outage and the category outage are new; without them whatever was lost counts as a loss.
+    # publish-waiting is new; without it nothing is known of what publishing waits for.
+    # Resolve.files is new; without it nothing is known of how each file was resolved.
+    10: lambda kind, shape: (kind, shape),
 }
 
 EVENT_TYPES: Mapping[str, type[Event]] = {
@@ -113,6 +117,7 @@ EVENT_TYPES: Mapping[str, type[Event]] = {
     "gate-lost": reports.GateLost,
     "publish-done": reports.PublishDone,
     "publish-failed": reports.PublishFailed,
+    "publish-waiting": reports.PublishWaiting,
     "conflict-foreseen": reports.ConflictPredicted,
     "conflict-cleared": reports.ConflictCleared,
     "rate-limited": reports.RateLimited,

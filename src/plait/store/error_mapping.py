@@ -42,7 +42,7 @@ def build_corrupt_error(path: Path, what: str) -> interfaces.JournalCorruptError
 def build_foreign_error(path: Path, what: str) -> interfaces.JournalCorruptError:
     return interfaces.JournalCorruptError(
         f"{path} is not a plait journal: {what}",
-        hint="the file was not changed; move it away, or keep plait's state somewhere else",
+        hint="restore it from a backup, or move it away: plait starts without its history, and results stay on their branches",
     )
 
 

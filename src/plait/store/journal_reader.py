@@ -46,6 +46,22 @@ def _verify_if_idle(path: Path) -> None:
             raise
 
 
+def verify_for_writing(path: Path) -> None:
+    """Raise JournalCorruptError if an engine would refuse this journal. Not to be called in a process that has it open.
+
+    A journal with a writer, or with a WAL, is not read: verifying that takes a copy of both, and the lock.
+    """
+    path = path.resolve()
+    if journal_lock.is_locked(path) or sqlite_files.measure_file(sqlite_files.find_wal(path)):
+        return
+    try:
+        with error_mapping.map_read_errors(path):
+            verification.verify_journal(path)
+    except JournalCorruptError:
+        if not journal_lock.is_locked(path):
+            raise
+
+
 class SqliteJournalReader:
     """A JournalReader. Use it from the thread that opened it."""
 

@@ -170,7 +170,7 @@ def adopt_state(state: Path, folder: Path) -> Path | None:
 
 
 def _can_move(state: Path) -> bool:
-    """Not what belongs to another user, and not while an engine works with it."""
+    """Whether the folder is this user's, and no engine works with it."""
     try:
         owned = all(status.st_uid == os.geteuid() for status in (state.lstat(), state.stat()))
     except OSError:

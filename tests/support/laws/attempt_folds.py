@@ -120,6 +120,10 @@ def fold_attempt_progress(facts: Facts, at: float, report: AttemptProgress) -> N
             pass
 
 
+def _describe_loss(report: AttemptLost) -> Outcome:
+    return Outcome(Category.OUTAGE if report.outage else Category.LOST)
+
+
 def fold_attempt_end(facts: Facts, at: float, report: AttemptEnd) -> None:
     """The end of an attempt that isn't running changes nothing."""
     if isinstance(report, AttemptLost) and report.attempt.step is Step.MERGE:
@@ -127,7 +131,7 @@ def fold_attempt_end(facts: Facts, at: float, report: AttemptEnd) -> None:
     attempt = facts.alive.pop(report.attempt, None)
     if attempt is None:
         return
-    outcome = report.outcome if isinstance(report, AttemptExited) else Outcome(Category.LOST)
+    outcome = report.outcome if isinstance(report, AttemptExited) else _describe_loss(report)
     batch = facts.batches[report.attempt.batch]
     task = batch.tasks[report.attempt.task]
     task.alive = None
@@ -140,7 +144,7 @@ def fold_attempt_end(facts: Facts, at: float, report: AttemptEnd) -> None:
     task.spent += used
     if report.attempt.step is Step.WRITE:
         task.last_used = used
-        if outcome.category not in {Category.RATE_LIMIT, Category.LOST}:
+        if outcome.category not in {Category.RATE_LIMIT, Category.LOST, Category.OUTAGE}:
             facts.agent_spends.setdefault(attempt.order.agent, []).append(used)
         _note_change(facts, batch, task, outcome)
         task.winner = outcome.winner

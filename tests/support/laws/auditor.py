@@ -23,6 +23,7 @@ from tests.support.laws.idle_laws import (
     check_start_order,
     check_wait_for_person,
     check_wake_time,
+    check_work_time,
 )
 from tests.support.laws.request_laws import (
     check_request_arrived,
@@ -136,6 +137,7 @@ class Auditor:
         check_no_starvation(self.facts)
         check_wake_time(self.facts, at, wake)
         check_wait_for_person(self.facts, state)
+        check_work_time(self.facts, state)
 
     def fail_stuck(self, why: str) -> NoReturn:
         """The run is over, and not everything has ended."""

@@ -38,6 +38,7 @@ from plait.core.reports import (
     PressureChanged,
     PublishDone,
     PublishFailed,
+    PublishWaiting,
     RateLimited,
     RebuildDone,
     RebuildFailed,
@@ -163,6 +164,8 @@ def fold_branch_report(facts: Facts, at: float, report: BranchReport) -> None:
         case GateDone() | GateLost():
             if batch.gate is not None and batch.gate.order.n == report.n:
                 _end_gate(batch, batch.gate, report)
+        case PublishWaiting():
+            pass
         case PublishDone() | PublishFailed():
             if batch.publishing is not None and batch.publishing.n == report.n:
                 _end_publish(batch, batch.publishing, report)
@@ -212,7 +215,7 @@ def _end_gate(batch: BatchFacts, gate: GateFacts, report: GateDone | GateLost) -
     if gate.stale or gate.ending in {EndWhy.STOP, EndWhy.CANCEL}:
         return
     if isinstance(report, GateLost):
-        batch.gate_losses += 1
+        batch.gate_losses += 0 if report.outage else 1
         return
     batch.gate_losses = 0
     if report.passed:

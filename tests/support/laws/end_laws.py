@@ -199,8 +199,8 @@ def _after_exit(batch: BatchFacts, task: TaskFacts, event: RetryGranted, found: 
         return f"{category} can't be helped by trying again"
     if not event.counted:
         return _check_uncounted(task, found, event)
-    if is_rate_limited(task, found) and not has_timed_out(found):
-        return "a rate limit uses up no retry"
+    if (is_rate_limited(task, found) or category is Category.OUTAGE) and not has_timed_out(found):
+        return f"{category} uses up no retry"
     allowed = task.spec.retries if task.spec.retries is not None else batch.settings.retries
     if task.counted_retries >= allowed:
         return f"{task.counted_retries} of {allowed} retries are used up"
@@ -231,6 +231,8 @@ def waits_for_answer(found: UnjudgedExit) -> bool:
 def _check_uncounted(task: TaskFacts, found: UnjudgedExit, event: RetryGranted) -> str | None:
     if found.outcome.category is Category.LOST and task.losses < MAX_LOSSES:
         return None
+    if found.outcome.category is Category.OUTAGE:
+        return None if event.category is Category.OUTAGE else "an outage is not counted as a loss"
     if is_rate_limited(task, found):
         return None if event.then is Step.WRITE else "a limited attempt is made again as a whole"
     return f"{found.outcome.category} must use up a retry"
@@ -379,6 +381,8 @@ def _check_retries_used(batch: BatchFacts, task: TaskFacts, found: UnjudgedExit 
         return "a rate limit is not a failure"
     if category is Category.LOST and task.losses < MAX_LOSSES and not found.attempt.endings:
         return "it was lost through no fault of its own"
+    if category is Category.OUTAGE and not found.attempt.endings:
+        return "it was cut off through no fault of its own"
     allowed = task.spec.retries if task.spec.retries is not None else batch.settings.retries
     verified = category not in {Category.LOST, Category.KILLED} or bool(found.attempt.endings)
     if category in PERMANENT or task.counted_retries >= allowed or (task.rechecking and verified):

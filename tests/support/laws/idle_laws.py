@@ -284,11 +284,23 @@ def check_wait_for_person(facts: Facts, state: State) -> None:
             raise facts.violation("person", f"batch {batch.id} waits for a person, and doesn't say so", batch)
 
 
+def check_work_time(facts: Facts, state: State) -> None:
+    """Time counts as work of an open batch while something of it runs, and at no other time."""
+    for batch in facts.batches.values():
+        runs = not batch.ended and (_is_busy(batch) or bool(batch.alive))
+        if runs is (state.batches[batch.id].busy_since is None):
+            raise facts.violation("time", f"work time of {batch.id} is {'not ' if runs else ''}counted", batch)
+
+
 def _continues_by_itself(batch: BatchFacts) -> bool:
-    committing = any(task.committing is not None for task in batch.tasks.values())
-    busy = committing or batch.merging or batch.rebuild or batch.gate or batch.publishing
     at_work = any(attempt.endings or not attempt.is_asking for attempt in batch.alive)
-    return bool(busy) or at_work or _is_merge_due_later(batch)
+    return _is_busy(batch) or at_work or _is_merge_due_later(batch)
+
+
+def _is_busy(batch: BatchFacts) -> bool:
+    """Something other than an agent or a check runs."""
+    committing = any(task.committing is not None for task in batch.tasks.values())
+    return bool(committing or batch.merging or batch.rebuild or batch.gate or batch.publishing)
 
 
 def _waits_for_person(batch: BatchFacts) -> bool:

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from tests.support.mutants.defects import DEFECTS, Defect
-from tests.support.mutants.trial import CAUGHT, RUNS_FILE, SURVIVED
+from tests.support.mutants.trial import CAUGHT, RUNS_FILE, SURVIVED, read_catching_runs
 
 NO_DEFECT = Defect("", "", "", "")
 
@@ -43,7 +43,8 @@ def main(words: Sequence[str]) -> int:
             verdicts.append(verdict)
             print(verdict, flush=True)
     if "--record" in words:
-        runs = {verdict.defect.name: verdict.run for verdict in verdicts if verdict.run}
+        runs = read_catching_runs() if chosen != list(DEFECTS) else {}
+        runs |= {verdict.defect.name: verdict.run for verdict in verdicts if verdict.run}
         RUNS_FILE.write_text(json.dumps(runs, indent=2) + "\n")
     caught = sum(verdict.caught for verdict in verdicts[1:])
     print(f"{caught} of {len(chosen)} defects caught")

@@ -114,6 +114,12 @@ DEFECTS = (
         "return exit_.retry(Step.WRITE, category, why, counted=True, wait=_yield_seconds",
     ),
     Defect(
+        "an outage uses up a retry",
+        "scheduler.outcomes",
+        "why, wait=retry_policy.retry_delay(batch, task, 1))",
+        "why, counted=True, wait=retry_policy.retry_delay(batch, task, 1))",
+    ),
+    Defect(
         "one retry too many",
         "scheduler.outcomes",
         "task.counted_retries >= retry_policy.retry_limit(batch, task)",
@@ -501,7 +507,7 @@ DEFECTS = (
         "what everybody rejects goes round and round",
         "scheduler.starts",
         "any(not is_provider_rejecting(state, other) for other in providers)",
-        "bool(able)",
+        "bool(providers)",
     ),
     Defect(
         "a rejection is final whoever could stand in",
@@ -713,5 +719,11 @@ DEFECTS = (
         "reducers.task_end",
         "task.uncommitted = task.commit_error = None\n",
         "task.commit_error = None\n",
+    ),
+    Defect(
+        "a commit that ends with its task counts as work for ever",
+        "reducers.attempts",
+        "update_work_time(batch, at)  # with a task ends its commit",
+        "pass",
     ),
 )

@@ -36,6 +36,8 @@ def main(name: str) -> int:
     for kind, seed in (*first, *(_all_runs() if name else ())):
         total += run_job(SimulationJob(kind, range(seed, seed + 1)))
         if total.violations:
+            if "NameError" in total.violations[0]:
+                sys.exit(f"{name}: the changed text names what is not there: {total.violations[0]}")
             print(f"{total.violations[0].splitlines()[0]}\t{total.records}\t{kind}\t{seed}")
             return CAUGHT
     print(f"\t{total.records}\t\t")

@@ -69,6 +69,7 @@ def apply_task_decision(state: State, at: float, decision: decisions.TaskDecisio
                 release_locks(state, batch, task)
         case _:
             assert_never(decision)
+    update_work_time(batch, at)  # with a task ends its commit
     reindex_task(state, batch, task)
 
 
@@ -104,7 +105,7 @@ def apply_attempt_end(state: State, at: float, report: reports.AttemptEnd) -> No
     outcome = (
         report.outcome
         if isinstance(report, reports.AttemptExited)
-        else reports.Outcome(Category.LOST, detail=report.why)
+        else reports.Outcome(Category.OUTAGE if report.outage else Category.LOST, detail=report.why)
     )
     batch = state.batches[attempt.name.batch]
     task = batch.tasks[batch.index[attempt.name.task]]

@@ -65,6 +65,9 @@ def apply_branch_report(state: State, at: float, report: reports.BranchReport) -
         case reports.GateDone() | reports.GateLost():
             if batch.gate is not None and batch.gate.n == report.n:
                 _end_gate(state, batch, batch.gate, report)
+        case reports.PublishWaiting():
+            if batch.publishing is not None and batch.publishing.n == report.n:
+                batch.awaited_program = report.program
         case reports.PublishDone() | reports.PublishFailed():
             _end_publish(state, batch, report)
         case _:
@@ -174,7 +177,7 @@ def _end_gate(state: State, batch: BatchState, gate: GateState, report: reports.
     if gate.stale or gate.ending in {EndWhy.STOP, EndWhy.CANCEL}:
         return
     if isinstance(report, reports.GateLost):
-        batch.gate_losses += 1
+        batch.gate_losses += not report.outage
         return
     batch.gate_losses = 0
     if report.passed:
@@ -212,7 +215,7 @@ def request_publish(state: State, batch: BatchState, request: Ship) -> None:
 
 def _start_publish(state: State, batch: BatchState, decision: decisions.PublishStarted) -> None:
     batch.requested_publish = batch.publish_failure = None
-    batch.publishing = decision
+    batch.publishing, batch.awaited_program = decision, ""
     batch.publishes = decision.n
     state.publishing_batches[batch.id] = batch
 
@@ -221,7 +224,7 @@ def _end_publish(state: State, batch: BatchState, report: reports.PublishDone | 
     decision = batch.publishing
     if decision is None or decision.n != report.n:
         return
-    batch.publishing = None
+    batch.publishing, batch.awaited_program = None, ""
     state.publishing_batches.pop(batch.id, None)
     batch.pushed = report.commit or batch.pushed
     match report:

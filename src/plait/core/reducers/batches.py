@@ -170,7 +170,7 @@ def review_phase(state: State, batch: BatchState, phase: PhaseState) -> None:
 
 
 def _set_mark(marks: dict[str, None], name: str, *, marked: bool) -> bool:
-    """Whether that changed anything."""
+    """Add or remove the name. Whether that changed anything."""
     changed = marked is not (name in marks)
     if marked:
         marks[name] = None
@@ -191,7 +191,7 @@ def can_open(batch: BatchState, phase: PhaseState) -> bool:
 
 
 def can_never_open(batch: BatchState, phase: PhaseState) -> bool:
-    """Only a strict gate can close for good: the others open when nothing earlier is left to run."""
+    """Whether the phase stays closed: only with a strict gate. Others open when nothing earlier is left to run."""
     if required_share(batch, phase) < 1.0:
         return False
     opener = batch.find_task(phase.phase.opens_with)

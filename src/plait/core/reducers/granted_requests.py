@@ -7,7 +7,7 @@ from typing import assert_never
 
 from plait.core import requests, settings
 from plait.core.decisions import Change, RequestDecision, RequestGranted
-from plait.core.reducers.batch_branch import request_publish
+from plait.core.reducers.batch_branch import request_publish, update_work_time
 from plait.core.reducers.batches import find_agents, open_batch, review_phase
 from plait.core.reducers.limits import note_work_request
 from plait.core.reducers.task_end import (
@@ -178,7 +178,7 @@ def _reopen_tasks(state: State, batch: BatchState, tasks: list[TaskState]) -> No
 
 
 def _restart_tasks(state: State, batch: BatchState, tasks: list[TaskState]) -> None:
-    """Whoever writes a change again that conflicted is told of the conflict."""
+    """The next attempt at a task that conflicted is given the conflict to repair."""
     conflicting = [(task, task.finished) for task in tasks if task.category is Category.CONFLICT]
     _reopen_tasks(state, batch, tasks)
     for task, change in conflicting:
@@ -199,6 +199,7 @@ def _apply_feedback(state: State, batch: BatchState, text: str, tasks: list[Task
         task.restart_requested = True
     else:
         restart_write(batch, task)
+        update_work_time(batch, state.now)  # a commit that was running doesn't count any more
 
 
 def _change_settings(state: State, batch: BatchState, request: requests.ChangeSettings) -> None:

@@ -142,7 +142,7 @@ def record_exit(state: State, task: TaskState, attempt: AttemptState, outcome: r
         return
     task.refusals = 0
     stats = state.agent_stats.setdefault(attempt.agent, AgentStats())
-    if outcome.category is not Category.LOST:
+    if outcome.category not in {Category.LOST, Category.OUTAGE}:
         stats.spends = (*stats.spends, attempt.used)[-REMEMBERED_ATTEMPTS:]
     if outcome.category is Category.OK and attempt.ended_at is not None:
         took = attempt.ended_at - attempt.started_at

@@ -44,7 +44,7 @@ def _find_next_step(batch: BatchState, task: TaskState) -> NextAction:
 
 
 def must_end(batch: BatchState, task: TaskState) -> bool:
-    """Whether it ends whatever its attempts do: by request, or because something it needs did not succeed."""
+    """Whether the task ends whatever its attempts do: by request, or because something it needs did not succeed."""
     if task.pending_end is not None:
         return True
     if task.status is not None and task.status is not TaskStatus.DONE:
@@ -84,7 +84,7 @@ def reindex_task(state: State, batch: BatchState, task: TaskState) -> None:
 
 
 def _reset_to_write(state: State, batch: BatchState, task: TaskState) -> None:
-    """A task it needs is done again: it holds nothing meanwhile, or that one might wait for a file it holds."""
+    """A task that it needs runs again. It releases its locks, so that the other one never waits for them."""
     if task.alive or task.committing is not None or task.merging is not None or has_undecided_outcome(task):
         return
     if not task.is_merged:

@@ -57,7 +57,7 @@ def why_phase_blocked(batch: BatchState, task: TaskState) -> str:
 
 
 def is_finished(batch: BatchState) -> bool:
-    """Everything but publishing and the end of the batch is over: nothing runs, and nothing else is due."""
+    """Whether nothing runs, and only publishing and the end of the batch are due."""
     idle = not batch.alive and not batch.has_branch_work and not batch.merges_to_drop
     due = any(batch.tasks_by_action[action] for action in _ACTIONS_OF_ENDED_TASKS)
     return batch.unfinished_count == 0 and idle and not is_ungated(batch) and not due
@@ -78,7 +78,7 @@ def schedule_publishes(state: State) -> Iterator[Decision]:
 
 
 def needs_publishing(batch: BatchState) -> bool:
-    """Its settings ask for something that was neither published nor failed."""
+    """Whether its settings ask for publishing that has neither succeeded nor failed."""
     wanted, done = batch.settings.publish, batch.published
     if wanted is Publish.OFF or not batch.merges or batch.cancelled or batch.publish_failure is not None:
         return False
@@ -165,7 +165,7 @@ def find_end_status(batch: BatchState) -> BatchStatus | None:
 
 
 def is_partial(ends: Iterable[tuple[TaskStatus | None, str | None]]) -> bool:
-    """Of a failed batch, by how its tasks ended and what ended them."""
+    """Whether a failed batch is a partial success, by how its tasks ended and what ended them."""
     ended = list(ends)
     halted = any(status is TaskStatus.SKIPPED and by is not None for status, by in ended)
     return not halted and any(status is TaskStatus.DONE for status, _ in ended)

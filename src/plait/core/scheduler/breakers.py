@@ -63,13 +63,13 @@ def why_provider_unavailable(state: State, provider: str) -> str | None:
 
 
 def is_provider_refusing(state: State, provider: str) -> bool:
-    """Its breaker is open: it gets no work at all until a known time."""
+    """Whether the provider gets no work at all until a known time."""
     breaker = state.breakers.get(provider)
     return breaker is not None and breaker.until is not None
 
 
 def is_provider_rejecting(state: State, provider: str) -> bool:
-    """Its breaker is open until a person logs in or pays."""
+    """Whether the provider gets no work until a person logs in or pays."""
     return is_provider_refusing(state, provider) and state.breakers[provider].rejected
 
 

@@ -12,8 +12,9 @@ from plait.core import decisions
 from plait.core.decisions import Decision, Due
 from plait.core.retry_policy import MAX_LOST_GATES, MAX_REBUILD_TRIES, describe_failure
 from plait.core.scheduler.starts import may_continue
+from plait.core.settings import ExecutorKind
 from plait.core.state import BatchState, State
-from plait.core.status import Category, EndWhy, NextAction, PauseCause, TaskStatus
+from plait.core.status import Category, EndWhy, NextAction, PauseCause, TaskStatus, WaitReason
 from plait.core.task import Step
 from plait.core.text import format_duration
 
@@ -47,7 +48,7 @@ def schedule_rebuilds(state: State) -> Iterator[Decision]:
 
 
 def is_rebuild_abandoned(batch: BatchState) -> bool:
-    """It failed too often: a person has to look, and resumes the batch."""
+    """Whether it failed so often that a person has to look and resume the batch."""
     return bool(batch.merges_to_drop) and batch.rebuild is None and batch.rebuild_failures >= MAX_REBUILD_TRIES
 
 
@@ -77,7 +78,7 @@ def schedule_gate_timeouts(state: State) -> Iterator[Due]:
 
 
 def is_ungated(batch: BatchState) -> bool:
-    """The branch as it is has not passed the gate; what was removed from it may have made it pass."""
+    """Whether the branch as it is has not passed the gate. It may have passed with a change that was removed since."""
     if batch.settings.gate is None or batch.cancelled or not batch.merges:
         return False
     return batch.gate_good_size < len(batch.merges) or batch.head not in batch.gate_passed_commits
@@ -85,7 +86,15 @@ def is_ungated(batch: BatchState) -> bool:
 
 def _is_gate_due(state: State, batch: BatchState) -> bool:
     ready = is_ungated(batch) and batch.is_branch_stable and not batch.tasks_by_action[NextAction.FINISH]
-    return ready and may_continue(state, batch)
+    return ready and may_continue(state, batch) and why_cluster_waits(state, batch) is None
+
+
+def why_cluster_waits(state: State, batch: BatchState) -> str | None:
+    """Why nothing of the batch can run on its cluster now: a gate that starts then would be lost, or time out."""
+    capacity = state.capacity
+    if batch.settings.executor is ExecutorKind.LOCAL or capacity is None or capacity.slots != 0:
+        return None
+    return capacity.why if capacity.on is WaitReason.SLOT else None
 
 
 def _next_gate_step(batch: BatchState) -> Decision | None:

@@ -29,6 +29,7 @@ from plait.core.task import Attempt, Step
 
 # plait ended the attempt: its exit status is not the agent's fault.
 _PLAIT_END_REASONS = frozenset({EndWhy.STOP, EndWhy.CANCEL, EndWhy.DROP, EndWhy.BLOCKED, EndWhy.FEEDBACK})
+_INTERRUPTIONS = frozenset({Category.LOST, Category.OUTAGE, Category.KILLED})  # they say nothing of the work
 VERIFY_AGENT = "verify"  # in the place of an agent's name: no agent is at work
 
 
@@ -103,7 +104,7 @@ def _classify_exit(exit_: _Exit) -> Category:
         return category
     if attempt.ending in {EndWhy.TIMEOUT, EndWhy.IDLE}:
         category = Category.TIMEOUT if attempt.ending is EndWhy.TIMEOUT else Category.IDLE
-    if writing or category in {Category.LOST, Category.KILLED}:
+    if writing or category in _INTERRUPTIONS:
         return category
     is_missing = category is Category.USAGE and exit_.outcome.exit_code in retry_policy.NOT_RUN_EXITS
     return Category.USAGE if is_missing else Category.VERIFY
@@ -131,7 +132,7 @@ def pass_verification(batch: BatchState, task: TaskState, last: Attempt) -> Deci
 def _handle_failure(state: State, exit_: _Exit, category: Category) -> Decision:
     batch, task, attempt, outcome = exit_.batch, exit_.task, exit_.attempt, exit_.outcome
     response = retry_policy.RESPONSES.get(category, Response.NEVER)
-    step = attempt.name.step if category in {Category.LOST, Category.KILLED} else Step.WRITE
+    step = attempt.name.step if category in _INTERRUPTIONS else Step.WRITE
     late = attempt.ending in {EndWhy.TIMEOUT, EndWhy.IDLE}
     # The output of a tool that plait ended is not the reason.
     why = _describe_late(category, attempt) if late else retry_policy.describe_failure(category, outcome.detail)
@@ -146,6 +147,8 @@ def _handle_failure(state: State, exit_: _Exit, category: Category) -> Decision:
         return exit_.retry(Step.WRITE, category, why, wait=_yield_seconds(state, batch, task, attempt))
     if response is Response.LIMIT:
         why = f"{why} (other tasks were served: counted as a failure)"
+    if response is Response.OUTAGE:
+        return exit_.retry(step, category, why, wait=retry_policy.retry_delay(batch, task, 1))
     if response is Response.LOST and task.lost_attempts < retry_policy.MAX_LOST_ATTEMPTS:
         return exit_.retry(step, category, why, wait=retry_policy.retry_delay(batch, task, task.lost_attempts + 1))
     if task.rechecking and step is Step.WRITE:

@@ -17,7 +17,7 @@ from plait.core.scheduler.batches import find_end_status, why_not_ship
 from plait.core.scheduler.starts import find_queue_head, why_over_budget
 from plait.core.settings import EngineSettings, Isolation, Mode, Settings
 from plait.core.state import BatchState, State, TaskState
-from plait.core.status import Category, PauseCause, TaskStatus
+from plait.core.status import BatchStatus, Category, PauseCause, TaskStatus
 from plait.core.text import join_names
 
 # Requests about a batch that need no more than a yes or a no.
@@ -57,8 +57,10 @@ def _answer_request(state: State, request: requests.Request) -> RequestDecision:
             return RequestRefused(request.id, f"batch {batch.id} has no task {request.task}")
         return answer_task_request(batch, task, request)
     if batch.ended is not None and not isinstance(request, requests.Ship | requests.ChangeSettings):
-        instead = f": {requests.RETRY_INSTEAD}" if isinstance(request, requests.Resume) else ""
-        return RequestRefused(request.id, f"batch {batch.id} is {find_end_status(batch)}{instead}")
+        status = find_end_status(batch)
+        is_retryable = isinstance(request, requests.Resume) and status is not BatchStatus.COMPLETED
+        instead = f": {requests.RETRY_INSTEAD}" if is_retryable else ""
+        return RequestRefused(request.id, f"batch {batch.id} has ended ({status}){instead}")
     if isinstance(request, requests.Approve):
         return _answer_approve(state, batch, request)
     return _grant_unless(request, _why_not_batch(state, batch, request))
@@ -281,7 +283,7 @@ def _why_not_resolve(batch: BatchState, task: TaskState, request: requests.Resol
         return why
     assert task.finished is not None
     if task.finished.tip != request.tip:
-        return f"the change of {task.task.id} is another by now: {task.finished.tip[:12]}, not {request.tip[:12]}"
+        return f"the change of {task.task.id} has changed since: {task.finished.tip[:12]}, not {request.tip[:12]}"
     return None if batch.head == request.onto else _describe_branch_move(batch, request.onto)
 
 

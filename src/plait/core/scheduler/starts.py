@@ -127,7 +127,7 @@ def _start_attempt(batch: BatchState, choice: Choice, slots: int) -> AttemptStar
 
 
 def may_start(state: State, batch: BatchState) -> bool:
-    """Neither paused nor held back by the machine. Slots, locks and agents are checked by `schedule_starts`."""
+    """Whether the batch is neither paused nor held back by the machine. `schedule_starts` checks slots, locks and agents."""
     return batch.paused is None and state.pressure is None
 
 
@@ -167,7 +167,7 @@ def find_queue_head(state: State, batch: BatchState) -> TaskState | None:
 
 
 def _is_next_in_queue(batch: BatchState, task: TaskState) -> bool:
-    """A queue runs one task at a time, each with a person's approval."""
+    """Whether it is the task's turn in a queue, which runs one task at a time, each with a person's approval."""
     if batch.settings.mode is not Mode.QUEUE or task.holds_locks:
         return True
     return not batch.active and (task.approved or batch.settings.auto_approve)
@@ -251,7 +251,7 @@ def is_within_limit(state: State, slots: int) -> bool:
 
 
 def is_within_capacity(state: State, slots: int) -> bool:
-    """An attempt that needs more than there ever is starts when it can be alone, or it might wait forever."""
+    """Whether there are enough slots. An attempt that needs more than there ever are starts when it can be alone."""
     if state.capacity is None or state.capacity.slots is None:
         return True
     alone = state.slots == 0 and state.capacity.slots > 0

@@ -498,7 +498,8 @@ class SimExecutor:
         self._sim.send(run.end_report)
 
     def _lose(self, run: SimAttempt, why: str, notice: float | None) -> None:
-        lost = run.end_report = AttemptLost(run.attempt, why)
+        outage = self._sim.chance.happens(self._sim.rates.outages, "outage", run.attempt)
+        lost = run.end_report = AttemptLost(run.attempt, why, outage)
         self._forget(run)
         if notice is not None:
             self._sim.time.schedule_in(notice, lambda: self._sim.send(lost))

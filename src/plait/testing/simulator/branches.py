@@ -15,7 +15,7 @@ from plait.core.decisions import (
 )
 from plait.core.reports import (
     AttemptLost,
-    BranchReport,
+    BranchEnd,
     GateDone,
     GateLost,
     MergeConflicted,
@@ -24,6 +24,7 @@ from plait.core.reports import (
     MergeFailed,
     PublishDone,
     PublishFailed,
+    PublishWaiting,
     RebuildConflict,
     RebuildDone,
     RebuildFailed,
@@ -41,7 +42,7 @@ Order = MergeStarted | RebuildStarted | GateStarted
 @dataclass(slots=True)
 class MergeJob:
     order: Order
-    result: BranchReport | None = None
+    result: BranchEnd | None = None
     dropped: bool = False
 
 
@@ -115,7 +116,7 @@ class SimBranches:
             rng = self._sim.chance.stream("gate-ending", ending.batch, ending.n)
             self._sim.time.schedule_in(rng.uniform(0.2, 8), lambda: self._end_gate_job(job, lost=rng.random() < 0.3))
 
-    def probe(self, order: Order | GateEnding) -> BranchReport | None:
+    def probe(self, order: Order | GateEnding) -> BranchEnd | None:
         key = ("GateStarted", order.batch, "", order.n) if isinstance(order, GateEnding) else _job_key(order)
         job = self._jobs.get(key)
         return job.result if job is not None else None
@@ -152,7 +153,7 @@ class SimBranches:
         if isinstance(job.result, MergeFailed) and isinstance(job.order, MergeStarted):
             self._report_lost_result(job.order)
 
-    def _merge(self, order: MergeStarted) -> BranchReport:
+    def _merge(self, order: MergeStarted) -> BranchEnd:
         batch, task, n = order.batch, order.task, order.n
         if order.onto != self.head(batch):
             return MergeFailed(batch, task, n, f"the branch is at {self.head(batch)}, not at {order.onto}")
@@ -196,10 +197,11 @@ class SimBranches:
         self._lines[batch] = line
         return RebuildDone(batch, n, tuple(line), tuple(clashes))
 
-    def _gate(self, order: GateStarted) -> BranchReport:
+    def _gate(self, order: GateStarted) -> BranchEnd:
         batch, n = order.batch, order.n
         if self._sim.chance.happens(self._sim.rates.lost, "gate-lost", batch, n):
-            return GateLost(batch, n, "its machine died")
+            outage = self._sim.chance.happens(self._sim.rates.outages, "gate-outage", batch, n)
+            return GateLost(batch, n, "its machine died", outage)
         if self._sim.chance.happens(self._sim.rates.gate_flaky, "flaky", batch, n):
             return GateDone(batch, n, passed=False, detail="flaky")
         passed = not self.is_bad_base(batch) and not any(
@@ -241,6 +243,7 @@ class SimPublisher:
         job = self._jobs.get(key)
         if job is None:
             job = self._jobs[key] = PublishJob(order)
+            self._sim.send(PublishWaiting(*key, "askpass"))
             lasts = self._sim.chance.stream("publishing", *key).uniform(0.5, 30.0)
             self._sim.time.schedule_in(lasts, lambda: self._finish(job))
         elif job.result is not None:

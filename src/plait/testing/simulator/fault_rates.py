@@ -70,6 +70,7 @@ class FaultRates:
     blocked: float = 0.0  # a task's first merges fail because the batch branch is checked out
     pruned: float = 0.0  # a result is gone before it is committed or merged
     uncommitted: float = 0.0  # an attempt's result can't be committed at once
+    outages: float = 0.0  # an attempt that is lost was cut off with its whole cluster
 
 
 CALM_RATES = FaultRates(
@@ -109,6 +110,7 @@ STORM_RATES = FaultRates(
     user_requests=90.0,
     capacity_changes=20.0,
     crashes=6.0,
+    outages=0.25,
 )
 
 
@@ -138,7 +140,7 @@ def _vary_rate(rng: Random, usual: float) -> float:
 
 
 _UNVARIED = {
-    *("calm", "horizon", "crashes", "blocked", "pruned", "uncommitted"),
+    *("calm", "horizon", "crashes", "blocked", "pruned", "uncommitted", "outages"),
     *("failures", "nodes", "slots_per_node", "pace", "merge_seconds"),
 }
 _VARIED = tuple(field.name for field in fields(FaultRates) if field.name not in _UNVARIED)

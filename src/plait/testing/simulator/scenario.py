@@ -149,7 +149,7 @@ def _add_limits(rng: Random, settings: Settings, *, always: bool) -> Settings:
 
 
 def _choose_executor(rng: Random, settings: Settings) -> Settings:
-    """Nothing is decided by it, and a cluster works in worktrees only."""
+    """A cluster works in worktrees only."""
     on_cluster = settings.isolation is Isolation.WORKTREE and rng.random() < 0.3
     return replace(settings, executor=ExecutorKind.RAY) if on_cluster else settings
 

@@ -24,7 +24,7 @@ from plait.core.reports import (
     AttemptExited,
     AttemptLost,
     AttemptUsed,
-    BranchReport,
+    BranchEnd,
     CommitDone,
     CommitFailed,
     ConflictCleared,
@@ -66,7 +66,7 @@ PerformedDecision = (
 )
 PERFORMED_DECISIONS = get_args(PerformedDecision)
 MAX_SECONDS = 40 * 86_400.0
-RESULT_REPORTS = (*get_args(AttemptEnd), CommitDone, CommitFailed, *get_args(BranchReport))
+RESULT_REPORTS = (*get_args(AttemptEnd), CommitDone, CommitFailed, *get_args(BranchEnd))
 
 
 class World:
