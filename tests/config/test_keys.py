@@ -67,6 +67,13 @@ def test_no_two_keys_share_a_name_in_any_layer() -> None:
 
 
 @each_key
+def test_a_flag_is_called_as_in_toml(key: AnyKey) -> None:
+    """And the page derives its title from the name in TOML."""
+    others = {"sources.format": "--source-format", "pr.when_done": "--pr"}  # without their table they'd say nothing
+    assert key.flag in {"", others.get(key.name, f"--{key.field.replace('_', '-')}")}
+
+
+@each_key
 def test_a_default_can_be_read_back_in_every_form(key: AnyKey) -> None:
     assert key.value_type.read(key.value_type.plain(key.default)) == key.default
     assert key.value_type.read(key.value_type.format_for_file(key.default)) == key.default

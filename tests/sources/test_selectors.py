@@ -90,7 +90,7 @@ def test_ids_phases_and_words_select_tasks(text: str, ids: list[str]) -> None:
         (" , ", "nothing is selected"),
         ("x*", "no task's id fits x*"),
         ("phase:3", "there is no phase 3"),
-        ("70", "none of the selected tasks is there"),
+        ("70", "none of the selected tasks exists"),
     ],
 )
 def test_invalid_selectors_are_reported(text: str, message: str) -> None:

@@ -44,6 +44,9 @@ def test_a_folder_in_which_every_user_can_rename_is_refused(tmp_path: Path) -> N
     with pytest.raises(WorldError, match=r"isn't safe to work in: every user can replace what is in .*open") as caught:
         require_own_folder(tmp_path / "open/app", hint=HINT)
     assert caught.value.hint == HINT
+    with pytest.raises(WorldError, match="every user can replace"):  # before it is created, too
+        require_own_folder(tmp_path / "open/new/app", hint=HINT)
+    assert not (tmp_path / "open/new").exists()
 
 
 def test_an_own_link_in_an_own_folder_is_followed(tmp_path: Path) -> None:
@@ -76,6 +79,17 @@ class TestOtherUsers:
         os.chown(tmp_path / "app", OTHER_USER, -1)
         with pytest.raises(WorldError, match="belongs to another user"):
             require_own_folder(tmp_path / "app", hint=HINT)
+
+    def test_a_folder_that_its_owner_could_replace_is_refused(self, tmp_path: Path) -> None:
+        """As in a place that another user has shared."""
+        shared = tmp_path / "shared"
+        shared.mkdir()
+        os.chown(shared, OTHER_USER, -1)
+        with pytest.raises(WorldError, match="shared, which it is in, belongs to another user"):
+            require_own_folder(shared / "app", hint=HINT)
+        assert not list(shared.iterdir())
+        (shared / "mine").mkdir()
+        require_own_folder(shared / "mine" / "app", hint=HINT)
 
     @pytest.mark.parametrize("kind", ["link", "folder"])
     def test_what_another_user_left_in_a_public_folder_is_refused(

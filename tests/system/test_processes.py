@@ -78,6 +78,17 @@ def test_a_zombie_is_recognised(child: Popen[bytes]) -> None:
         assert (process_read.is_zombie, process_read.tag) == (True, "")
 
 
+def test_a_group_is_alive_while_a_process_in_it_is_more_than_a_zombie(child: Popen[bytes]) -> None:
+    assert list(psutil_processes.list_group(child.pid)) == [child.pid]
+    assert processes.is_group_alive(child.pid)
+    child.kill()
+    os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+    os.killpg(child.pid, 0)  # the zombie is there
+    assert not processes.is_group_alive(child.pid)
+    child.wait()
+    assert not processes.is_group_alive(child.pid)
+
+
 def test_a_stopped_process_is_recognised(child: Popen[bytes]) -> None:
     child.send_signal(SIGSTOP)
     os.waitid(os.P_PID, child.pid, os.WSTOPPED | os.WNOWAIT)
@@ -147,6 +158,7 @@ def test_every_function_comes_from_psutil_where_there_is_no_proc() -> None:
         "boot_id",
         "clock_ticks",
         "command_line",
+        "list_group",
         "list_processes",
         "memory_footprint",
         "read_process",

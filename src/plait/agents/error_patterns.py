@@ -57,7 +57,7 @@ def classify_exit(code: int, tail: str, *, printed_at: float | None = None, use_
 
 
 def was_killed(code: int) -> bool:
-    """It was ended by a signal or never ran: nothing it printed matters."""
+    """Whether it was ended by a signal or never ran, so that nothing it printed matters."""
     return code in _NOT_RUN_REASONS or _signal_name(code) in _EXTERNAL_SIGNALS
 
 

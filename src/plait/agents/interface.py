@@ -94,6 +94,7 @@ class Command:
 
     `files` are names and texts, put into the attempt's `folder` before it starts and readable only by the user. `checkouts`
     are folders beside the workspace that get the attempt's base commit before it starts, each as a worktree of its own.
+    `confines_others`: it is a program of plait's that runs outside of the attempt's sandbox, and what it starts inside of one.
     """
 
     argv: tuple[str, ...]
@@ -101,6 +102,7 @@ class Command:
     env: tuple[tuple[str, str], ...] = ()
     files: tuple[tuple[str, str], ...] = ()
     checkouts: tuple[str, ...] = ()
+    confines_others: bool = False
 
 
 class ActivityKind(StrEnum):

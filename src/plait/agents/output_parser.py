@@ -198,7 +198,7 @@ class JsonLinesParser(_PhaseParser):
 
     @property
     def is_idle(self) -> bool:
-        """Certainly no change of the workspace so far."""
+        """Whether certainly nothing in the workspace was changed so far."""
         return self.changes_made == 0 and self._complete
 
     def record_change(self) -> None:

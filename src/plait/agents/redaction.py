@@ -181,7 +181,7 @@ def _find_secrets(name: str, value: str) -> Iterable[str]:
 
 
 def is_secret(name: str, value: str) -> bool:
-    """By the variable's name; paths and addresses are no secrets, nor a value that its name contains."""
+    """Whether a variable of this name holds a secret. Paths and addresses are none, nor is a value that the name contains."""
     if len(value) < MIN_SECRET_CHARS or _SECRET_NAME.search(name) is None or value.lower() in name.lower():
         return False
     is_path = _PATH.fullmatch(value) and not _RANDOM.search(value)

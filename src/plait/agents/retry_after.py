@@ -190,7 +190,7 @@ def _parse_clock(match: re.Match[str], text: str) -> time | None:
 
 
 def _is_bare_hour(match: re.Match[str], text: str) -> bool:
-    """A number alone is an hour if nothing follows that it could count."""
+    """Whether a number alone is an hour: nothing follows that it could count."""
     zone = (match["zone"] or "").strip(" (")
     return bool(_HOUR_END.match(text, match.end() if zone and _parse_zone(zone) is not None else match.end("hour")))
 

@@ -42,13 +42,15 @@ class AgentFolder:
     names another.
 
     In a sandbox it is private, with copies of its files; folders in it can be read. Only what is `writable` is the real
-    thing: a login that the agent renews, sessions that it continues. A name that ends in a slash is a folder, which is
-    made; {workspace} stands for the workspace's path with - for everything but letters and digits.
+    thing: a login that the agent renews, sessions that it continues. Of that, `programs` can only be read: a later session
+    runs them. A name that ends in a slash is a folder, which is made; {workspace} stands for the workspace's path with - for
+    everything but letters and digits.
     """
 
     path: str
     variable: str = ""
     writable: tuple[str, ...] = ()
+    programs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +177,7 @@ _AGENTS = (
         provider="google",
         reports=CostReporting.TOKENS,
         full_access=("--yolo",),
-        folders=(AgentFolder(".gemini", "", ("oauth_creds.json", "google_accounts.json", "tmp/")),),
+        folders=(AgentFolder(".gemini", "", ("oauth_creds.json", "google_accounts.json", "tmp/"), ("tmp/bin/",)),),
         resumes=True,
         proposed=True,
         hosts=_GOOGLE_HOSTS,
@@ -240,7 +242,7 @@ _AGENTS = (
         ),
         provider="github",
         full_access=("--allow-all",),
-        folders=(AgentFolder(".copilot", "", ("config.json", "session-state/")),),
+        folders=(AgentFolder(".copilot", "", ("session-state/",)),),
         resumes=True,
         hosts=("*.githubcopilot.com", "api.github.com", "github.com"),
     ),
@@ -290,7 +292,7 @@ _AGENTS = (
         multi_provider=True,
         reports=CostReporting.COST,
         full_access=("--auto-approve", "true"),
-        folders=(AgentFolder(".cline", "", ("data/",)),),
+        folders=(AgentFolder(".cline", "", ("data/",)), AgentFolder(".cline/data/settings", "", ("providers.json",))),
         no_edits="it approves everything or nothing",
         prompt="file",
         hosts=(*_ANY_HOST, "api.cline.bot"),
@@ -332,7 +334,7 @@ _AGENTS = (
         login=AgentLogin(("CURSOR_API_KEY",), (), "cursor-agent login"),
         provider="cursor",
         folders=(
-            AgentFolder(".cursor", "", ("cli-config.json", "chats/")),
+            AgentFolder(".cursor", "", ("chats/",)),
             AgentFolder(".config/cursor", "", ("auth.json",)),
         ),
         full_access=("--force",),
@@ -390,6 +392,15 @@ def find_provider(spec: AgentSpec) -> str:
     if spec.account:
         return spec.account
     return load_agent(spec).provider if info is None or spec.command else info.find_provider(spec)
+
+
+def find_program(spec: AgentSpec) -> str:
+    """The program that has to be installed for an agent; "": none, or it is not known."""
+    if spec.command:
+        first = spec.command[0]
+        return "" if spec.shell or "{" in first else first
+    info = AGENTS.get(spec.name)
+    return spec.program or (info.program if info is not None else "")
 
 
 def describe_full_access(permissions: Mapping[str, Permission]) -> str:

@@ -100,7 +100,7 @@ class Key(Generic[T]):
 
     @property
     def is_secret(self) -> bool:
-        """The value is only shown masked, and never saved in the journal."""
+        """Whether the value is only shown masked, and never saved in the journal."""
         return self._mask is not None
 
     def mask_value(self, value: T) -> T:

@@ -65,7 +65,7 @@ class SandboxConfig(ConfigTable, name="sandbox", about="What a sandboxed attempt
     disk = Key(
         value_types.size(),
         4 * 2**30,
-        "size of /tmp, and of any one file, of a strict attempt",
+        "size of /tmp, and of any one file, of a strict attempt; all that it writes may take four times that",
         json_name="sandboxDisk",
         user_only=True,
     )

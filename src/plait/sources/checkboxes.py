@@ -31,7 +31,7 @@ def find_checkboxes(markdown: Markdown) -> Iterator[tuple[Block, Checkbox]]:
 
 
 def is_checkbox(box: Checkbox) -> bool:
-    """`[1]` and `[a]` are notes and options, not boxes; any other character is one."""
+    """Whether the character makes a box: `[1]` and `[a]` are notes and options."""
     return box.character in TICK_CHARACTERS or not box.character.isalnum()
 
 

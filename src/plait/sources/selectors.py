@@ -257,7 +257,7 @@ class _Selector:
         for name in dict.fromkeys(self.missing):
             self._warn(f"there is no task {name}: skipped", self._suggest(name))
         if not self.ids and not has_errors(self.problems):
-            self._error("none of the selected tasks is there" if self.missing else "there are no tasks")
+            self._error("none of the selected tasks exists" if self.missing else "there are no tasks")
         chosen = [entry for entry in self.source_set.entries if entry.task.id in self.ids]
         wanted = [entry for entry in chosen if _is_runnable(entry, resume=resume)]
         self.problems += _report_skipped(chosen, named=named, resume=resume)

@@ -140,7 +140,7 @@ class SourceSet:
         return frozenset(entry.task.id for entry in self.entries if self._is_closed(entry))
 
     def _is_closed(self, entry: SourceEntry) -> bool:
-        """A group is finished when its parts are, whatever its own status."""
+        """Whether the entry is finished: a group is when its parts are, whatever its own status."""
         parts = (self.by_id.get(part) for part in entry.parts)
         return all(part is None or self._is_closed(part) for part in parts) if entry.parts else entry.status.is_closed
 

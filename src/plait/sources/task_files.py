@@ -32,7 +32,7 @@ def get_sibling_path(path: str, name: str) -> str:
 
 
 def is_ignored(document: Document) -> bool:
-    """A file about the folder, or a hidden one: never a task."""
+    """Whether the file is about the folder, or hidden, and so is never a task."""
     name = document.name.lower()
     is_hidden = name.startswith(("_", ".")) or f"/{document.path}".endswith(
         f"/.beads/{document.name}"

@@ -60,7 +60,7 @@ def _parse_ticked(value: str) -> str | None:
 
 
 def _is_extensionless_path(path: str) -> bool:
-    """`src/core/engine` without an ending: a path if it has two slashes or more, or starts with a usual folder."""
+    """Whether `src/core/engine` is a path: it has two slashes or more, or starts with a usual folder."""
     return path.count("/") > 1 or path.partition("/")[0] in {"src", "lib", "app", "tests", "test", "docs"}
 
 

@@ -1,6 +1,6 @@
 """Beads' Dolt database in a `.beads` folder: only bd, Beads' own program, reads it and writes to it.
 
-bd runs hooks of the repository when a status changes. Nobody trusted them, so they are switched off.
+bd runs hooks of the repository when a status changes. They are not trusted, so they are switched off.
 """
 
 from __future__ import annotations

@@ -36,7 +36,12 @@ def require_own_folder(folder: Path, *, hint: str) -> None:
 
 def find_risk(folder: Path) -> str:
     """Why another user could replace the folder, or will be able to when it is created; empty if none can."""
-    return next(_find_risks(folder.absolute(), _MAX_LINKS), "")
+    if why := next(_find_risks(folder.absolute(), _MAX_LINKS), ""):
+        return why
+    with suppress(OSError):  # it is not there yet
+        if folder.absolute().parent.stat().st_uid not in {0, os.geteuid()}:
+            return f"{folder.absolute().parent}, which it is in, belongs to another user"
+    return ""
 
 
 def _find_risks(path: Path, links_left: int) -> Iterator[str]:
@@ -46,14 +51,14 @@ def _find_risks(path: Path, links_left: int) -> Iterator[str]:
         return
     for child in reversed((path, *path.parents[:-1])):
         try:
-            parent, status = child.parent.stat(), child.lstat()
+            is_shared = child.parent.stat().st_mode & stat.S_IWOTH
+            if is_shared and not child.parent.stat().st_mode & stat.S_ISVTX:
+                yield f"every user can replace what is in {child.parent}"
+            status = child.lstat()
         except OSError:
             return  # it is not there yet
-        if parent.st_mode & stat.S_IWOTH:
-            if not parent.st_mode & stat.S_ISVTX:
-                yield f"every user can replace what is in {child.parent}"
-            elif status.st_uid not in {0, os.geteuid()}:
-                yield f"{child} belongs to another user"
+        if is_shared and status.st_uid not in {0, os.geteuid()}:
+            yield f"{child} belongs to another user"
         if stat.S_ISLNK(status.st_mode):
             target = Path(os.path.normpath(child.parent / child.readlink()))
             yield from _find_risks(target / path.relative_to(child), links_left - 1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import time
 from contextlib import suppress
 
 from plait.system.process_identity import Process
@@ -17,10 +18,16 @@ else:
 boot_id = _source.boot_id
 clock_ticks = _source.clock_ticks
 command_line = _source.command_line
+list_group = _source.list_group
 list_processes = _source.list_processes
 memory_footprint = _source.memory_footprint
 read_process = _source.read_process
 start_time = _source.start_time
+
+
+def read_boot_clock() -> float:
+    """Seconds that also count while the machine sleeps."""
+    return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))  # which does so on macOS
 
 
 def open_pidfd(pid: int) -> int | None:
@@ -34,6 +41,19 @@ def open_pidfd(pid: int) -> int | None:
         return os.pidfd_open(pid)
     except OSError:
         return None
+
+
+def is_group_alive(group: int) -> bool:
+    """Whether a process of this group runs. Without looking at most of the machine's processes, and without zombies, which
+    stay for a while where no process waits for them.
+    """
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    return any(start_time(pid) is not None for pid in list_group(group))
 
 
 def kill_process_group(group: int) -> None:

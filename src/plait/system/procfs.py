@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from functools import cache
 
 from plait.system.process_identity import TAG_VARIABLE, Process
@@ -21,6 +22,15 @@ def list_processes() -> list[Process]:
     pids = [int(entry.name) for entry in os.scandir("/proc") if entry.name.isdecimal()]
     processes = (read_process(pid) for pid in pids)
     return [process for process in processes if process is not None]
+
+
+def list_group(group: int) -> Iterator[int]:
+    """The pids in a process group."""
+    for name in os.listdir("/proc"):  # noqa: PTH208 - one for each process
+        if name.isdecimal():
+            with suppress(ProcessLookupError):
+                if os.getpgid(int(name)) == group:
+                    yield int(name)
 
 
 def read_process(pid: int) -> Process | None:

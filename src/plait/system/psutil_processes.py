@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
 import psutil
@@ -16,6 +16,14 @@ _TICKS = 100
 
 def list_processes() -> list[Process]:
     return [process for pid in psutil.pids() if (process := read_process(pid)) is not None]
+
+
+def list_group(group: int) -> Iterator[int]:
+    """The pids in a process group."""
+    for pid in psutil.pids():
+        with suppress(OSError):
+            if os.getpgid(pid) == group:
+                yield pid
 
 
 def read_process(pid: int) -> Process | None:

@@ -35,8 +35,7 @@ class SleepInhibitor:
     def problem(self) -> str:
         """Why the machine may go to sleep although it is held; empty otherwise."""
         if self._process and self._process.returncode is not None:
-            code = self._process.returncode
-            return f"{_COMMAND[0]} left with exit status {code}: this system can't be kept awake from here"
+            return f"{_COMMAND[0]} exited with status {self._process.returncode}"
         return self._failed
 
     def acquire(self) -> None:

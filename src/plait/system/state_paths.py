@@ -72,6 +72,11 @@ class AttemptFolder:
         return self.path / "sandbox"
 
     @property
+    def child_sandboxes(self) -> Path:
+        """How to confine what the attempt starts, if it is a trusted program of plait."""
+        return self.path / "child-sandboxes.json"
+
+    @property
     def sandbox_files(self) -> Path:
         return self.sandbox / "files"
 

@@ -60,7 +60,7 @@ def classify_tool(name: object) -> ActivityKind:
 
 
 def is_question_tool(name: object) -> bool:
-    """The tool asks a person."""
+    """Whether the tool asks a person."""
     return _normalize_name(name) in _QUESTION_TOOLS
 
 

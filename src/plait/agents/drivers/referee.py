@@ -1,6 +1,7 @@
 """`referee`: chooses between the results of a contest. Only contests give it tasks.
 
-It runs as a process of plait; it never forwards output of a score command or a judge, so that neither can forge a result.
+It runs as a process of plait, outside of the attempt's sandbox; each judge and score command has a sandbox of its own. It never
+forwards their output, so that they can't forge a result.
 """
 
 from __future__ import annotations
@@ -103,7 +104,8 @@ class Referee:
             context.idle_timeout,
         )
         argv = (sys.executable, "-E", "-P", "-m", REFEREE_MODULE, f"{context.folder}/{REFEREE_SPEC_FILE}")
-        return Command(argv, files=((REFEREE_SPEC_FILE, dumps(asdict(spec))),), checkouts=spec.checkouts)
+        files = ((REFEREE_SPEC_FILE, dumps(asdict(spec))),)
+        return Command(argv, files=files, checkouts=spec.checkouts, confines_others=True)
 
     def create_parser(self, before: Spend = NO_SPEND) -> OutputParser:
         return RefereeParser(before)

@@ -145,7 +145,7 @@ class _Fence:
         return bool(self.info) and self._matches(outer)
 
     def _matches(self, outer: _Fence) -> bool:
-        """It could close the outer one; a fence that is indented further is part of the code."""
+        """Whether it could close the outer one; a fence that is indented further is part of the code."""
         near = len(self.indent) <= len(outer.indent) + 3
         return near and self.mark[0] == outer.mark[0] and len(self.mark) >= len(outer.mark)
 
@@ -179,7 +179,7 @@ def is_fence(line: str) -> bool:
 
 
 def is_bare_fence(line: str) -> bool:
-    """A fence that could close another."""
+    """Whether the line is a fence that could close another."""
     fence = _Fence.parse(line)
     return fence is not None and not fence.info
 

@@ -445,7 +445,7 @@ def find_missing_fields(job: ModelJob, files: dict[str, str]) -> tuple[str, ...]
 
 
 def _is_inside(page: FileText, mention: range, start: int, end: int) -> bool:
-    """Within the lines of the literal."""
+    """Whether it is within the lines of the literal."""
     first = page.starts[page.line_at(mention.start)]
     last = page.line_at(max(mention.stop - 1, mention.start))
     stop = page.starts[last + 1] if last + 1 < len(page.starts) else len(page.text)

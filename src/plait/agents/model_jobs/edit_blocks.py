@@ -72,7 +72,7 @@ class ParsedEdits:
 
 
 def has_edits(text: str) -> bool:
-    """The answer has a label that only edits have."""
+    """Whether the answer has a label that only edits have."""
     lines = clean_answer(text).split("\n")
     return any(_parse_label(line)[0] in _SECOND_LABEL for line in lines)
 

@@ -49,7 +49,7 @@ _DIFF = re.compile(r"(?:diff --git .*\n(?:.*\n){0,4})?--- .*\n\+\+\+ .*\n@@ -")
 
 
 def looks_like_prose(path: str, line: str) -> bool:
-    """The line is the start of an explanation, not of a file of this name."""
+    """Whether the line is the start of an explanation, not of a file of this name."""
     line = line[:_MAX_LINE_CHARS].strip()
     if _TALK.match(line) or path.endswith(PROSE_SUFFIXES):
         return _TALK.match(line) is not None
@@ -58,7 +58,7 @@ def looks_like_prose(path: str, line: str) -> bool:
 
 
 def is_placeholder_line(line: str) -> bool:
-    """`# ... existing code ...` and the like."""
+    """Whether the line is `# ... existing code ...` or the like."""
     line = line[:_MAX_LINE_CHARS].strip()
     return _ELISION.fullmatch(line) is not None or _ELISION_COMMENT.fullmatch(line) is not None
 
@@ -71,7 +71,7 @@ def find_placeholder_line(path: str, text: str) -> int | None:
 
 
 def is_patch(path: str, text: str) -> bool:
-    """A diff or search/replace blocks instead of a file."""
+    """Whether the text is a diff or search/replace blocks instead of a file."""
     if path.endswith((*PROSE_SUFFIXES, ".diff", ".patch")):
         return False
     searches = _SEARCH.search(text) is not None and _REPLACE.search(text) is not None
@@ -79,7 +79,7 @@ def is_patch(path: str, text: str) -> bool:
 
 
 def may_end_early(lines: Sequence[str]) -> bool:
-    """Prose may follow a fence in the middle: the file may have ended there."""
+    """Whether prose follows a fence in the middle, where the file may have ended."""
     return any(
         code_blocks.is_bare_fence(line) and _BETWEEN.match(after[:_MAX_LINE_CHARS].strip()) is not None
         for line, after in pairwise(lines)
@@ -255,13 +255,13 @@ def check_content(path: str, text: str) -> list[AnswerError]:
 
 
 def _contains_edits(text: str) -> bool:
-    """Complete edits anywhere, or a cut-off one at the start."""
+    """Whether there are complete edits anywhere, or a cut-off one at the start."""
     found = parse_edits(text)
     return bool(found.changes) or (bool(found.errors) and text.lstrip().startswith(("FILE:", "FIND:", "AFTER:")))
 
 
 def is_text(text: str) -> bool:
-    """Encodable as UTF-8, without null characters."""
+    """Whether it can be encoded as UTF-8 and has no null characters."""
     try:
         return b"\0" not in text.encode()
     except UnicodeEncodeError:

@@ -51,7 +51,7 @@ def read(source: SourceFiles) -> Reading:
 
 
 def _is_task(document: Document) -> bool:
-    """A task's file name begins with a number, or it has a name and a status."""
+    """Whether the file is a task: its name begins with a number, or it has a name and a status."""
     stem = document.stem.lower()
     if stem in _NON_TASK_STEMS or stem.endswith("-analysis"):
         return False

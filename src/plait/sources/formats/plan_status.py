@@ -193,7 +193,7 @@ def _get_task_number(task: object) -> Number:
 
 
 def _is_change(task: Record, change: StatusChange) -> bool:
-    """A task that is completed is not begun again by a change that comes late."""
+    """Whether the update changes the task. A completed task is not begun again by an update that comes late."""
     was, word = task.get("status"), _WORD_BY_STATUS[change.status]
     if was != word:
         return not (was == "completed" and word == "in_progress")

@@ -87,7 +87,7 @@ def _parse_owned(block: Block, owner: ListedTask) -> Iterator[OrderStatement]:
 
 
 def _is_order_section(path: Sequence[Block]) -> bool:
-    """A phase that installs dependencies is no section about them, nor is an example inside one."""
+    """Whether a section is about dependencies. A phase that installs some is not, nor is an example inside one."""
     below = [heading.text for heading in path if heading.level > 1 and not is_phase(heading)]
     return any(map(_SECTION.search, below)) and not any(map(_NO_ORDER.search, below))
 
