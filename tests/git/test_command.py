@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import threading
+import os
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from plait.git import command
 from plait.git.command import CommandControl, Git, GitCancelledError, GitError, control_commands
 from plait.system import processes
 from tests.support.git_repository import GitRepository
+from tests.support.guarded_remote import serve_guarded_remote
 from tests.support.waiting import wait_until
 
 
@@ -28,22 +28,8 @@ def git(tmp_path: Path) -> Git:
 
 @pytest.fixture
 def guarded_remote() -> Iterator[str]:
-    """The URL of a server that wants a password."""
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.send_response(401)
-            self.send_header("WWW-Authenticate", 'Basic realm="here"')
-            self.send_header("Content-Length", "0")
-            self.end_headers()
-
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class's
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}/repository.git"
-        server.shutdown()
+    with serve_guarded_remote() as url:
+        yield url
 
 
 def make_signer(folder: Path, script: str) -> Path:
@@ -93,6 +79,21 @@ def test_a_credential_helper_that_does_not_answer_ends_the_command(
         asking.run("ls-remote", guarded_remote)
 
 
+def test_a_wait_for_a_program_ends_with_its_answer(git: Git, guarded_remote: str, tmp_path: Path) -> None:
+    """Git goes on with the answer, which may take long."""
+    waits: list[str] = []
+
+    def answer(program: str) -> None:
+        waits.append(program)
+        (tmp_path / "answered").touch()
+
+    helper = make_signer(tmp_path, f"until [ -e {tmp_path}/answered ]; do sleep 0.05; done; echo password=none")
+    asking = git.with_options(settings=(f"credential.helper=!{helper}", "credential.username=me"))
+    with control_commands(CommandControl(answer)), pytest.raises(GitError):
+        asking.run("ls-remote", guarded_remote)
+    assert waits == [helper.name, ""]
+
+
 def test_a_missing_password_is_an_error_at_once(git: Git, guarded_remote: str) -> None:
     with pytest.raises(GitError, match="could not read Username"):
         git.with_options(settings=("credential.helper=",)).run("ls-remote", guarded_remote)
@@ -101,3 +102,10 @@ def test_a_missing_password_is_an_error_at_once(git: Git, guarded_remote: str) -
 def test_a_program_that_a_command_left_behind_is_not_waited_for(git: Git) -> None:
     leaving = git.with_options(settings=("alias.leave=!sleep 20 & echo done",)).with_timeout(5)
     assert leaving.text("leave") == "done"
+
+
+def test_this_machines_name_is_not_looked_up_for_an_address(tmp_path: Path) -> None:
+    """Git would, in the network, for the log of each ref that it moves."""
+    environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "GIT_CONFIG_NOSYSTEM": "1"}
+    assert "<plait@localhost>" in Git(tmp_path, environment=environment).text("var", "-l")
+    assert "<me@home>" in Git(tmp_path, environment={**environment, "EMAIL": "me@home"}).text("var", "-l")

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from plait.core.decisions import Change
+from plait.core.errors import WorldError
 from plait.core.reports import MergeDone
 from plait.git.command import Git, GitError
-from plait.git.interfaces import ChangeGoneError
-from plait.git.kept_objects import PACKS_PER_LEVEL, keep_objects
+from plait.git.interfaces import ChangeGoneError, KnownMerge, MergeMessage
+from plait.git.kept_objects import PACKS_PER_LEVEL, find_missing_objects, keep_objects
 from plait.git.refs import attempt_ref
+from plait.git.worktrees.worktree import Repository
 from tests.support.batch_branch import MergedBranch
 from tests.support.git_repository import GitRepository
 from tests.support.task_worktree import ATTEMPT, TaskWorktree
@@ -80,6 +85,22 @@ def test_a_prune_that_began_before_a_merge_deletes_nothing_of_it(tmp_path: Path)
     assert is_whole(repository.git_dir)
 
 
+def test_what_a_merge_makes_is_synced_before_the_branch_is_moved(tmp_path: Path) -> None:
+    """Git syncs the branch, so after a loss of power that would name a commit which isn't there."""
+    repository, trace = GitRepository(tmp_path / "repository"), tmp_path / "trace"
+    base = repository.commit({"a.txt": "a\n"}, message="base")
+    repository.env["GIT_TRACE2_EVENT"] = str(trace)
+    line = MergedBranch(repository, base)
+    for name in ("one", "two"):
+        line.merge(name, repository.commit({f"{name}.txt": name}, base))
+    line.rebuild(line.make_rebuild("one"))
+    events = [json.loads(text) for text in trace.read_text().splitlines()]
+    packs = [event["sid"] for event in events if "pack-objects" in event.get("argv", ())]
+    synced = [event["sid"] for event in events if event.get("key") == "fsync/hardware-flush"]
+    assert len(packs) == 3
+    assert [sid for sid in packs if sid not in synced] == []
+
+
 def test_a_gc_while_the_ref_is_moved_keeps_the_objects(worktree: TaskWorktree) -> None:
     git = Git(worktree.main, environment=worktree.env)
     blob = git.text("hash-object", "-w", "--stdin", stdin=b"new\n")
@@ -142,6 +163,24 @@ def test_a_capture_of_what_was_captured_restores_its_objects(worktree: TaskWorkt
     assert worktree.show(tip, "made.txt") == "made"
 
 
+@pytest.mark.parametrize("is_partial", [False, True])
+def test_a_commit_that_is_gone_is_found_also_in_a_partial_clone(tmp_path: Path, *, is_partial: bool) -> None:
+    repository = GitRepository(tmp_path / "repository")
+    base = repository.commit({"a.txt": "a\n"})
+    repository.git("config", "uploadpack.allowFilter", "true")
+    clone = tmp_path / "clone.git"
+    options = ("--filter=blob:none",) if is_partial else ()
+    repository.git("clone", "-q", "--bare", *options, f"file://{repository.top}", str(clone))
+    git = Repository(clone).git
+    first, second = (git.commit_as_plait(git.tree_of(base), [base], text) for text in (b"first\n", b"second\n"))
+    tip = git.commit_as_plait(git.tree_of(base), [first, second], b"both\n")
+    assert find_missing_objects(git, [tip], [base]) == ""
+    assert find_missing_objects(git, [tip], []) == ""
+    (clone / "objects" / second[:2] / second[2:]).unlink()
+    for each in (second, tip):
+        assert find_missing_objects(git, [each], [base]), "its parent or itself"
+
+
 def test_a_damaged_result_is_named_and_its_task_is_done_again(tmp_path: Path) -> None:
     repository = GitRepository(tmp_path / "repository")
     line = MergedBranch(repository, repository.commit({"a.txt": "a\n"}, message="base"))
@@ -192,3 +231,57 @@ def test_packs_of_a_multi_pack_index_stay(worktree: TaskWorktree) -> None:
             git.run("multi-pack-index", "write")
     git.run("multi-pack-index", "verify")
     assert is_whole(worktree.common)
+
+
+@pytest.fixture
+def lost(tmp_path: Path) -> tuple[MergedBranch, list[KnownMerge]]:
+    """A branch with two merges, of which only the results are left."""
+    repository = GitRepository(tmp_path / "repository")
+    line = MergedBranch(repository, repository.commit({"a.txt": "a\n"}, message="base"))
+    messages, merges = MergeMessage("Another"), []
+    for name in ("one", "two"):
+        done = line.merge(name, repository.commit({f"{name}.txt": name}, line.base))
+        assert isinstance(done, MergeDone)
+        repository.git("update-ref", f"refs/plait/attempts/{name}", line.changes[-1].tip)
+        merges.append(KnownMerge(line.changes[-1], done.commit, (messages, line.make_message(name))))
+    repository.git("update-ref", "-d", f"refs/heads/{line.branch}")
+    repository.git("reflog", "expire", "--all", "--expire=now")
+    repository.git("gc", "--quiet", "--prune=now")
+    return line, merges
+
+
+def test_merges_that_are_gone_are_made_again_as_the_same_commits(lost: tuple[MergedBranch, list[KnownMerge]]) -> None:
+    line, merges = lost
+    tip = line.repository.commit({"three.txt": "three"}, line.base)
+    with pytest.raises(WorldError, match=r"the head of the batch branch.* is not in the repository any more"):
+        line.merge("three", tip)
+    assert line.integrator.restore(line.batch, line.branch, line.base, merges, line.blending)
+    assert line.read_head == line.head == merges[-1].commit
+    line.merge("three", tip)
+    assert line.repository.files(line.branch).keys() == {"a.txt", "one.txt", "two.txt", "three.txt"}
+    assert is_whole(line.repository.git_dir)
+    assert not line.integrator.restore(line.batch, line.branch, line.base, merges, line.blending)
+
+
+def test_a_damaged_merge_is_made_again(lost: tuple[MergedBranch, list[KnownMerge]]) -> None:
+    line, merges = lost
+    assert line.integrator.restore(line.batch, line.branch, line.base, merges, line.blending)
+    line.repository.git("repack", "-q", "-a", "-d")
+    tree = line.repository.tree(line.head)
+    [pack] = line.repository.git_dir.glob("objects/pack/*.pack")
+    content = pack.read_bytes()
+    for file in line.repository.git_dir.glob("objects/pack/*"):
+        file.unlink()
+    subprocess.run(["git", "unpack-objects", "-q"], cwd=line.repository.top, input=content, check=True)
+    (line.repository.git_dir / "objects" / tree[:2] / tree[2:]).unlink()
+    assert not is_whole(line.repository.git_dir)
+    assert line.integrator.restore(line.batch, line.branch, line.base, merges, line.blending)
+    assert is_whole(line.repository.git_dir)
+
+
+def test_a_merge_that_would_be_another_commit_is_not_made_again(lost: tuple[MergedBranch, list[KnownMerge]]) -> None:
+    line, [first, second] = lost
+    merges = [replace(first, messages=first.messages[:1]), second]
+    with pytest.raises(WorldError, match="is gone and can't be made again as the same commit"):
+        line.integrator.restore(line.batch, line.branch, line.base, merges, line.blending)
+    assert line.read_head == ""

@@ -13,7 +13,7 @@ import re
 import struct
 import tempfile
 import zlib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
@@ -21,17 +21,18 @@ from typing import IO
 from plait.core.errors import UserError, WorldError
 from plait.core.fast_dataclass import dataclass
 from plait.git.command import Git, GitCancelledError, GitError
+from plait.git.kept_objects import may_be_partial_clone
+from plait.git.refs import OBJECT_ID
 from plait.system.atomic_files import make_private_folder
 
 MAX_BYTES = (2 << 30) - 1  # of a bundle: it is sent as one piece
-_SHA1_DIGITS, _SHA256_DIGITS = 40, 64
+_SHA1_DIGITS, SHA256_DIGITS = 40, 64
 _VERSIONS = {b"# v2 git bundle\n": 2, b"# v3 git bundle\n": 3}
 _FORMAT_CAPABILITY = "@object-format="
 _MAX_HEADER_BYTES = 1 << 20
 _ID = r"(?P<id>[0-9a-f]{40}|[0-9a-f]{64})"
 _PREREQUISITE = re.compile(rf"-{_ID}(?: .*)?\Z")
 _REF = re.compile(rf"{_ID} (?P<ref>refs/[!-~]+)\Z")
-OBJECT_ID = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})\Z")
 _PARTIAL_CLONE = r"^(extensions\.partialclone|remote\..*\.promisor)$"
 
 
@@ -72,30 +73,40 @@ def open_git(git_dir: Path, environment: Mapping[str, str] | None = None) -> Git
 
 
 def create_bundle(
-    git_dir: Path, refs: Mapping[str, str], have: Collection[str], environment: Mapping[str, str] | None = None
+    git_dir: Path,
+    refs: Mapping[str, str],
+    have: Collection[str],
+    environment: Mapping[str, str] | None = None,
+    *,
+    boundary: Sequence[str] | None = None,
 ) -> bytes:
     """As `write_bundle`, in memory; empty if the receiver has everything."""
+    if {*refs.values()} <= {*have}:
+        return b""
     with open_scratch_file(git_dir) as file:
-        size = write_bundle(git_dir, file, refs, have, environment)
+        size = write_bundle(git_dir, file, refs, have, environment, boundary=boundary)
         file.seek(0)
         return file.read(size)
 
 
-def write_bundle(
+def write_bundle(  # noqa: PLR0913 - what travels, where to, and what is known of it
     git_dir: Path,
     file: IO[bytes],
     refs: Mapping[str, str],
     have: Collection[str],
     environment: Mapping[str, str] | None = None,
+    *,
+    boundary: Sequence[str] | None = None,
 ) -> int:
     """Write a bundle of the commits of `refs`, by the names that they get in it, to an empty file. Returns its size.
 
-    `have` are commits of the receiver; those that are unknown here are ignored. 0: the receiver has everything. Raises
-    UserError for a partial clone, and WorldError if a commit is missing, the bundle gets too large or the disk is full.
+    `have` are commits of the receiver; those that are unknown here are ignored. `boundary` are those that the new commits
+    follow, if that is known, and then all of both are here. 0: the receiver has everything. Raises UserError for a partial
+    clone, and WorldError if a commit is missing, the bundle gets too large or the disk is full.
     """
     git = open_git(git_dir, environment)
     require_complete(git)
-    known = filter_commits(git, {*have, *refs.values()})
+    known = filter_commits(git, {*have, *refs.values()}) if boundary is None else {*have, *refs.values()}
     if missing := [commit for commit in refs.values() if commit not in known]:
         raise WorldError(
             f"{git_dir} has no commit {missing[0]}", hint="Fetch it, or start from a commit that is there."
@@ -103,7 +114,7 @@ def write_bundle(
     held = sorted(known & {*have})
     if {*refs.values()} <= {*held}:
         return 0
-    header = _format_header(_find_boundary(git, refs.values(), held), refs)
+    header = format_header(_find_boundary(git, refs.values(), held) if boundary is None else boundary, refs)
     file.write(header)
     file.flush()
     _write_pack(git, refs.values(), held, file)
@@ -125,7 +136,7 @@ def open_scratch_file(git_dir: Path) -> IO[bytes]:
 
 def require_complete(git: Git) -> None:
     """Raises UserError for a partial clone: git would fetch each missing file over the network, one by one."""
-    if git.run("config", "--get-regexp", _PARTIAL_CLONE, codes=(0, 1)).code == 0:
+    if may_be_partial_clone(git) and git.run("config", "--get-regexp", _PARTIAL_CLONE, codes=(0, 1)).code == 0:
         raise UserError(
             "this repository is a partial clone, and its commits can't be sent to other machines",
             hint="Work in a full clone: git clone without --filter.",
@@ -154,8 +165,8 @@ def _format_revisions(tips: Collection[str], held: Collection[str]) -> bytes:
     return "".join([*(f"{tip}\n" for tip in sorted({*tips})), *(f"^{commit}\n" for commit in held)]).encode()
 
 
-def _format_header(prerequisites: Collection[str], refs: Mapping[str, str]) -> bytes:
-    is_sha256 = any(len(commit) == _SHA256_DIGITS for commit in refs.values())
+def format_header(prerequisites: Collection[str], refs: Mapping[str, str]) -> bytes:
+    is_sha256 = any(len(commit) == SHA256_DIGITS for commit in refs.values())
     lines = ["# v3 git bundle", f"{_FORMAT_CAPABILITY}sha256"] if is_sha256 else ["# v2 git bundle"]
     lines += [f"-{commit} " for commit in prerequisites]
     lines += [f"{commit} {ref}" for ref, commit in sorted(refs.items())]
@@ -172,7 +183,10 @@ def _write_pack(git: Git, tips: Collection[str], held: Collection[str], file: IO
 
 @contextmanager
 def open_bundle(git_dir: Path, data: bytes | Path) -> Iterator[IO[bytes]]:
-    """A bundle in a file, or copied to one: git reads from a descriptor. Raises WorldError."""
+    """A bundle in a file, or copied to one if it is large: git reads it from there. Raises WorldError."""
+    if isinstance(data, bytes) and len(data) <= _MAX_PIPED_BYTES:
+        yield io.BytesIO(data)
+        return
     try:
         with open_scratch_file(git_dir) if isinstance(data, bytes) else data.open("rb") as file:
             if isinstance(data, bytes):
@@ -206,7 +220,7 @@ def read_header(file: IO[bytes]) -> BundleHeader:
             refs[match["ref"]] = match["id"]
         else:
             raise BundleError(f"the bundle's header has a line that plait does not know: {line[:100]!r}")
-    digits = {"sha1": _SHA1_DIGITS, "sha256": _SHA256_DIGITS}.get(object_format)
+    digits = {"sha1": _SHA1_DIGITS, "sha256": SHA256_DIGITS}.get(object_format)
     if any(len(each) != digits for each in (*prerequisites, *refs.values())):
         raise BundleError("the bundle's commits have names of another object format")
     file.seek(end + 2)
@@ -218,6 +232,7 @@ _PACK_VERSIONS = frozenset({2, 3})
 _OFS_DELTA, _REF_DELTA = 6, 7
 _KINDS = frozenset({1, 2, 3, 4, _OFS_DELTA, _REF_DELTA})
 _CHUNK_BYTES = 1 << 20
+_MAX_PIPED_BYTES = 1 << 20  # of a bundle that git gets through a pipe
 _MAX_NUMBER_BYTES = 10
 
 
@@ -242,7 +257,7 @@ def check_pack_size(file: IO[bytes], object_format: str, limits: PackLimits) -> 
     if count > limits.objects:
         raise BundleError(f"the bundle has {count:,} objects, and {limits.objects:,} are allowed")
     file.seek(start + _PACK_HEADER.size)
-    reader = _PackReader(file, (_SHA256_DIGITS if object_format == "sha256" else _SHA1_DIGITS) // 2)
+    reader = _PackReader(file, (SHA256_DIGITS if object_format == "sha256" else _SHA1_DIGITS) // 2)
     try:
         for _ in range(count):
             size = reader.skip_object(limits.object_bytes)
@@ -347,10 +362,13 @@ def index_pack(git: Git, file: IO[bytes], folder: Path, *options: str) -> Path:
     object from its content. Raises BundleError if the pack is damaged, and GitError for anything else.
     """
     variables = {"GIT_OBJECT_DIRECTORY": str(folder)}
-    # A file that was read in Python is at another place for the child.
-    os.lseek(file.fileno(), file.tell(), os.SEEK_SET)
+    if isinstance(file, io.BytesIO):
+        pack: bytes | IO[bytes] = file.read()
+    else:  # a file that was read in Python is at another place for the child
+        os.lseek(file.fileno(), file.tell(), os.SEEK_SET)
+        pack = file
     try:
-        output = git.with_options(variables=variables).run("index-pack", "--stdin", "--fix-thin", *options, stdin=file)
+        output = git.with_options(variables=variables).run("index-pack", "--stdin", "--fix-thin", *options, stdin=pack)
     except GitCancelledError:
         raise
     except GitError as error:

@@ -16,7 +16,7 @@ import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from itertools import chain, repeat
+from itertools import chain, count, repeat, takewhile
 from pathlib import Path
 from typing import IO
 
@@ -24,6 +24,7 @@ from plait.config.keys import is_own_secret
 from plait.core.errors import WorldError
 from plait.core.fast_dataclass import dataclass
 from plait.core.text import format_duration
+from plait.git.object_reader import FORMAT, ObjectReader, ReaderError, find_reader
 from plait.system import processes
 
 COMMAND_TIMEOUT_SECONDS = 3600.0  # seconds for one command: a checkout of a large repository on a slow disk takes long
@@ -66,6 +67,17 @@ LOCATION_VARIABLES = frozenset(
         "GIT_WORK_TREE",
     }
 )
+# What decides which objects a name can stand for, besides GIT_DIR.
+_OBJECT_VARIABLES = (
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_COMMON_DIR",
+    "GIT_GRAFT_FILE",
+    "GIT_NAMESPACE",
+    "GIT_NO_REPLACE_OBJECTS",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_REPLACE_REF_BASE",
+    "GIT_SHALLOW_FILE",
+)
 # gpg would ask for a passphrase in the terminal that a front end shows the batch in.
 _LEFT_OUT_VARIABLES = LOCATION_VARIABLES | {"GPG_TTY"}
 _FIXED_ENVIRONMENT: Mapping[str, str] = {
@@ -75,6 +87,8 @@ _FIXED_ENVIRONMENT: Mapping[str, str] = {
     "GIT_PAGER": "cat",
     "GIT_OPTIONAL_LOCKS": "0",
 }
+# For the log of a ref, where no address is configured: git would look up this machine's name in the network, which can take seconds.
+_DEFAULT_ENVIRONMENT = {"EMAIL": "plait@localhost"}
 _FIXED_SETTINGS = (
     f"core.hooksPath={os.devnull}",
     "core.fsmonitor=false",
@@ -110,8 +124,8 @@ class GitCancelledError(GitError):
 
 
 class CommandControl:
-    """The git commands of one job, seen from another thread. `on_wait` gets the name of a program that one waits for, and is
-    called by the thread that waits.
+    """The git commands of one job, seen from another thread. `on_wait` gets the name of a program that one waits for, and "" when
+    it no longer does; it is called by the thread that waits.
     """
 
     def __init__(self, on_wait: Callable[[str], None] = lambda _: None) -> None:
@@ -120,9 +134,9 @@ class CommandControl:
         self.awaited_program = ""
 
     def report_wait(self, program: str) -> None:
-        if program and program != self.awaited_program:
+        if program != self.awaited_program:
+            self.awaited_program = program
             self._on_wait(program)
-        self.awaited_program = program
 
     def cancel(self) -> None:
         """End the command that runs, with everything it started, and let no other one start."""
@@ -184,8 +198,11 @@ class Git:
         self.cwd = cwd
         self.timeout = timeout
         kept = {name: value for name, value in environment.items() if name not in _LEFT_OUT_VARIABLES}
-        self._env = {**kept, **_FIXED_ENVIRONMENT, **(variables or {})}
+        self._env = {**_DEFAULT_ENVIRONMENT, **kept, **_FIXED_ENVIRONMENT, **(variables or {})}
         self._settings = tuple(arg for setting in (*_FIXED_SETTINGS, *settings) for arg in ("-c", setting))
+
+    def find_variable(self, name: str) -> str | None:
+        return self._env.get(name)
 
     def with_options(self, *, variables: Mapping[str, str] | None = None, settings: Sequence[str] = ()) -> Git:
         """A copy with further variables and settings."""
@@ -205,8 +222,18 @@ class Git:
         variables = {"GIT_DIR": str(git_dir), "GIT_WORK_TREE": str(folder)}
         return Git(folder, environment=self._env, variables=variables, settings=settings, timeout=self.timeout)
 
+    def _find_reader(self) -> ObjectReader | None:
+        place = self._env.get("GIT_DIR", str(self.cwd))
+        return find_reader((place, *(self._env.get(name) for name in _OBJECT_VARIABLES)), self._start_reader)
+
+    def _start_reader(self) -> subprocess.Popen[bytes]:
+        return self._start(("cat-file", FORMAT), subprocess.PIPE, subprocess.PIPE, subprocess.DEVNULL)
+
     def resolve_commit(self, name: str) -> str | None:
         """The commit that a name stands for; None if it stands for none."""
+        if (reader := self._find_reader()) is not None:
+            with suppress(ReaderError):
+                return reader.find(f"{name}^{{commit}}")
         args = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
         output = self.run(*args, codes=(0, 1, 128))
         return output.text if output.code == 0 else None
@@ -225,15 +252,28 @@ class Git:
         self.run("update-ref", "-m", "plait", ref, commit, "0" * len(commit))
 
     def tree_of(self, commit: str) -> str:
+        if (reader := self._find_reader()) is not None:
+            with suppress(ReaderError):
+                if tree := reader.find(f"{commit}^{{tree}}"):
+                    return tree
         return self.text("rev-parse", "--verify", f"{commit}^{{tree}}")
 
     def parents_of(self, commit: str) -> tuple[str, ...]:
+        if (reader := self._find_reader()) is not None:
+            with suppress(ReaderError):
+                if reader.find(f"{commit}^{{commit}}"):
+                    found = (reader.find(f"{commit}^{n}") for n in count(1))
+                    return tuple(parent for parent in takewhile(bool, found) if parent)
         return tuple(self.text("rev-parse", f"{commit}^@").split())
 
     def is_ancestor(self, ancestor: str, commit: str) -> bool:
         """Whether `ancestor` is in the history of `commit`, or is the same commit."""
         if ancestor == commit:
             return True
+        if (reader := self._find_reader()) is not None:
+            with suppress(ReaderError):
+                if reader.find(f"{commit}^") == ancestor:
+                    return True
         return self.run("merge-base", "--is-ancestor", ancestor, commit, codes=(0, 1)).code == 0
 
     def read_bool(self, key: str) -> bool | None:
@@ -272,13 +312,35 @@ class Git:
             control.pause(next(pauses))
         return output
 
-    def read_bounded(self, *args: str, max_bytes: int) -> bytes | None:
-        """The output of a command whose input is not trusted; None if there is more, and the command is ended."""
+    @contextmanager
+    def start(self, *args: str, codes: Collection[int] = (0,)) -> Iterator[Callable[[], GitOutput]]:
+        """Start a command that takes no lock. Inside, the function waits for its output; raises as `run`."""
+        control: CommandControl = getattr(_controls, "current", _NO_CONTROL)
+        control.raise_if_cancelled()
+        with self._start(args, subprocess.DEVNULL, subprocess.PIPE, subprocess.PIPE) as process:
+
+            def wait() -> GitOutput:
+                output = _communicate(process, args[0], None, self.timeout, control)
+                if output.code not in codes:
+                    raise _make_error(args, output)
+                return output
+
+            try:
+                yield wait
+            finally:
+                if process.poll() is None:
+                    _kill(process)
+
+    def read_bounded(self, *args: str, max_bytes: int, meanwhile: Callable[[], None] = lambda: None) -> bytes | None:
+        """The output of a command whose input is not trusted; None if there is more, and the command is ended. `meanwhile` is
+        called once it runs.
+        """
         with self._start(args, subprocess.DEVNULL, subprocess.PIPE, subprocess.DEVNULL) as process:
             timer = threading.Timer(self.timeout, _kill, [process])
             timer.start()
             try:
                 assert process.stdout is not None
+                meanwhile()
                 output = process.stdout.read(max_bytes + 1)
                 if len(output) > max_bytes:
                     _kill(process)
@@ -375,7 +437,7 @@ def _communicate(
                     raise _make_timeout_error(process.pid, name, CREDENTIAL_TIMEOUT_SECONDS) from None
                 continue
         control.raise_if_cancelled()
-        control.awaited_program = ""
+        control.report_wait("")
         return GitOutput(process.returncode, out or b"", err.decode("utf-8", "replace"))
 
 

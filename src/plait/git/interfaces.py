@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import field
 from enum import StrEnum
 
+from plait.core.decisions import Change
 from plait.core.errors import WorldError
 from plait.core.fast_dataclass import dataclass
 
@@ -44,7 +46,8 @@ class CapturedChange:
     """What an attempt left in its workspace, as the commit `tip`. `files` are all that differ from its base.
 
     `empty`: none does. `reverted_sources` are sources in which only statuses differed, which are plait's to write. `diffstat`
-    is the number of files, lines added and lines removed.
+    is the number of files, lines added and lines removed. `pack` is a file with all that the commit has and the base has not,
+    which may be gone soon; empty: there is none.
     """
 
     tip: str
@@ -52,6 +55,7 @@ class CapturedChange:
     diffstat: tuple[int, int, int] = (0, 0, 0)
     empty: bool = False
     reverted_sources: tuple[str, ...] = ()
+    pack: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +75,17 @@ FindStatusRestorer = Callable[[str], Callable[[bytes, bytes], bytes] | None]
 
 @dataclass(frozen=True, slots=True)
 class CaptureOptions:
-    """How to commit a result. No file may be larger than `max_file_bytes`, unless that is 0."""
+    """How to commit a result. No file may be larger than `max_file_bytes`, unless that is 0.
+
+    `on_packed` gets the result as soon as it has a pack, before refs and the worktree's index are changed; perhaps never, and
+    again if that is repeated. It is for machines from which results are sent elsewhere.
+    """
 
     author: CommitInfo
     find_restorer: FindStatusRestorer
     hooks: bool = False
     max_file_bytes: int = 0
+    on_packed: Callable[[CapturedChange], None] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +95,15 @@ class MergeMessage:
     message: str
     trailers: tuple[tuple[str, str], ...] = ()
     edit_files: Callable[[Callable[[str], bytes | None]], Mapping[str, bytes]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class KnownMerge:
+    """A merge that the journal knows as this commit. It was made with one of the messages."""
+
+    change: Change
+    commit: str
+    messages: tuple[MergeMessage, ...]
 
 
 @dataclass(frozen=True, slots=True)

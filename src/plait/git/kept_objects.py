@@ -21,7 +21,7 @@ from typing import TypeVar
 from uuid import uuid4
 
 from plait.git.command import Git, GitError
-from plait.system.atomic_files import make_private_folder
+from plait.system.atomic_files import fsync_path, make_private_folder
 from plait.system.flock import try_lock
 
 PACKS_PER_LEVEL = 10  # git collects garbage by itself when there are more than 50
@@ -36,6 +36,8 @@ _GONE = re.compile(
     r"|error building trees|failed to (?:write|insert)|unable to (?:add|index)|tmp_(?:obj|pack|idx)|unable to (?:write|rename|open|create) |Failed to traverse"
 )
 _DISK_ERROR = re.compile(r"No space left|Disk quota|Permission denied|Read-only file system|insufficient permission")
+_MAY_BE_PARTIAL = re.compile(rb"(?i)partialclone|promisor|include")
+_PACK_SUFFIXES = (".rev", ".pack", ".idx")  # in the order in which they may appear
 _ALLOW_PROMISED = "--missing=allow-promisor"  # what a partial clone has not fetched is not missing
 
 T = TypeVar("T")
@@ -61,10 +63,23 @@ def retry_pruned(job: Callable[[int], T]) -> T:
 def find_missing_objects(git: Git, tips: Sequence[str], held: Sequence[str]) -> str:
     """What git says about an object that is missing in the tips, without what `held` commits have; empty if none is."""
     revisions = "".join([*(f"{tip}\n" for tip in tips), *(f"^{commit}\n" for commit in held)])
-    args = ("rev-list", "--objects", "--quiet", _ALLOW_PROMISED, "--stdin")
-    output = git.run(*args, stdin=revisions.encode(), codes=range(256))
-    lines = [line for line in output.err.splitlines() if line.startswith("fatal: ")]
-    return (lines[0].removeprefix("fatal: ") if lines else f"exit status {output.code}") if output.code else ""
+    # With the option, git from 2.45 on says nothing about a missing commit either, and a partial clone has all of them.
+    walks = ((), ("--objects", _ALLOW_PROMISED)) if may_be_partial_clone(git) else (("--objects",),)
+    for options in walks:
+        output = git.run("rev-list", "--quiet", *options, "--stdin", stdin=revisions.encode(), codes=range(256))
+        if output.code:
+            lines = [line for line in output.err.splitlines() if line.startswith("fatal: ")]
+            return lines[0].removeprefix("fatal: ") if lines else f"exit status {output.code}"
+    return ""
+
+
+def may_be_partial_clone(git: Git) -> bool:
+    """Whether the repository's configuration has a word of a partial clone. It is read as a file: asking git takes a process."""
+    place = git.find_variable("GIT_COMMON_DIR") or git.find_variable("GIT_DIR")
+    try:
+        return place is None or _MAY_BE_PARTIAL.search((Path(place) / "config").read_bytes()) is not None
+    except OSError:
+        return True
 
 
 @contextmanager
@@ -75,33 +90,69 @@ def keep_objects(  # noqa: PLR0913 - where, what and how
     held: Sequence[str],
     sources: Sequence[Path] = (),
     *,
-    quick: bool = False,
-) -> Iterator[None]:
-    """Inside, move a ref to the tips: nothing that they have, and `held` commits have not, can be pruned any more.
+    combine: bool = True,
+) -> Iterator[Path | None]:
+    """Inside, move a ref to the tips: nothing that they have, and `held` commits have not, can be pruned any more. What they
+    have is in the pack that this yields, until packs are combined; None: nothing.
 
-    `sources` are further folders of objects, which are copied from there. `quick` is for what can be made again if the power
-    fails: the disk isn't waited for, as git doesn't for loose objects, and packs are combined another time. Raises GitError
-    if an object is missing. The cost grows with the change, not with the repository.
+    `sources` are further folders of objects, which are copied from there. Without `combine`, packs are combined another time.
+    Raises GitError if an object is missing. The cost grows with the change, not with the repository.
     """
     packs, objects = common / "plait" / "packs", common / "objects"
     make_private_folder(packs)
     revisions = "".join([*(f"{tip}\n" for tip in tips), *(f"^{commit}\n" for commit in held)])
     # Deltas are left to the next gc.
     options = ("--revs", "--sparse", "--window=0", _ALLOW_PROMISED)
-    pack = _make_pack(git, packs, (objects, *sources), options, revisions, quick=quick)
+    pack = _make_pack(git, packs, (objects, *sources), options, revisions)
     if pack is None:  # everything is held already
-        yield
+        yield None
         return
-    name = f"pack-{uuid4().hex}{uuid4().hex}"[: len("pack-") + len(tips[0])]
-    (packs / f"0-{name}").touch()
     try:
-        with hold_pack(pack, objects, name):
-            yield
+        with _hold_marked(pack, common, len(tips[0])) as kept:
+            yield kept
     finally:
         shutil.rmtree(pack.parent, ignore_errors=True)
-    if not quick:
-        with suppress(OSError, GitError):  # only for speed; tried again the next time
-            combine_packs(git, common)
+    if combine:
+        _combine_quietly(git, common)
+
+
+@contextmanager
+def keep_pack(git: Git, common: Path, pack: Path) -> Iterator[None]:
+    """As keep_objects, for a pack on the repository's disk that has all of them, and that `sync_pack` has synced."""
+    with _hold_marked(pack, common, len(pack.stem) - len("pack-")):
+        yield
+    _combine_quietly(git, common)
+
+
+def sync_pack(pack: Path) -> None:
+    for suffix in _PACK_SUFFIXES:
+        if (file := pack.with_suffix(suffix)).exists():
+            fsync_path(file)
+
+
+def list_pack(pack: Path, digits: int) -> frozenset[str]:
+    """The objects in a pack, by its index: https://git-scm.com/docs/gitformat-pack. Empty if git would have to be asked."""
+    data = pack.with_suffix(".idx").read_bytes()
+    if not data.startswith(b"\xfftOc\0\0\0\2"):
+        return frozenset()
+    first, size = 8 + 4 * 256, digits // 2
+    count = int.from_bytes(data[first - 4 : first])
+    return frozenset(data[at : at + size].hex() for at in range(first, first + count * size, size))
+
+
+@contextmanager
+def _hold_marked(pack: Path, common: Path, digits: int) -> Iterator[Path]:
+    """As hold_pack, under a name by which it is found again to be combined with others: its place there."""
+    name = f"pack-{uuid4().hex}{uuid4().hex}"[: len("pack-") + digits]
+    (common / "plait" / "packs" / f"0-{name}").touch()
+    with hold_pack(pack, common / "objects", name):
+        yield common / "objects" / "pack" / f"{name}.pack"
+
+
+def _combine_quietly(git: Git, common: Path) -> None:
+    """Only for speed; what fails is tried again the next time."""
+    with suppress(OSError, GitError):
+        combine_packs(git, common)
 
 
 @contextmanager
@@ -132,15 +183,14 @@ def object_variables(scratch: Path, *sources: Path) -> dict[str, str]:
     return {"GIT_OBJECT_DIRECTORY": str(scratch), "GIT_ALTERNATE_OBJECT_DIRECTORIES": ":".join(quoted)}
 
 
-def _make_pack(  # noqa: PLR0913 - what pack-objects takes
-    git: Git, packs: Path, sources: Sequence[Path], options: Sequence[str], stdin: str, *, quick: bool = False
-) -> Path | None:
-    """A new pack in a folder of its own (no prune deletes its temporary files there), or None if it would be empty."""
+def _make_pack(git: Git, packs: Path, sources: Sequence[Path], options: Sequence[str], stdin: str) -> Path | None:
+    """A new pack in a folder of its own (no prune deletes its temporary files there), or None if it would be empty.
+
+    Git syncs it to the disk, as it does the refs that will hold it.
+    """
     scratch = Path(tempfile.mkdtemp(prefix=_SCRATCH_PREFIX, dir=packs))
     variables = object_variables(scratch, *sources)
     settings = ["pack.threads=1", "pack.compression=1", "pack.packSizeLimit=0", "pack.writeBitmaps=false"]
-    if quick:
-        settings.append("core.fsync=none")
     args = ("pack-objects", "--quiet", "--non-empty", *options, str(scratch / "pack"))
     try:
         name = git.with_options(variables=variables, settings=settings).text(*args, stdin=stdin.encode())
@@ -155,7 +205,7 @@ def _make_pack(  # noqa: PLR0913 - what pack-objects takes
 
 def _install_pack(pack: Path, target: Path) -> None:
     """Put a pack into the repository. Git sees it when its index is there, so that comes last."""
-    for suffix in (".rev", ".pack", ".idx"):
+    for suffix in _PACK_SUFFIXES:
         source = pack.with_suffix(suffix)
         if not source.exists():
             continue

@@ -1,13 +1,15 @@
 """The bare repository that a machine of a cluster keeps of the engine's, and makes its worktrees from.
 
-Commits arrive in bundles and are kept by refs/plait/bases/<commit>; the file plait/bases/<commit> is as old as the last use. A
-damaged mirror is repaired in place, since agents may be working in its worktrees: a bundle with everything is stored beside
-what is there, and git reads the intact copy of an object. Only what is no repository any more is set aside.
+Commits arrive in bundles and are kept by refs/plait/bases/<commit>; the file plait/bases/<commit> is as old as the last use, and
+names the pack that the commit came in. A damaged mirror is repaired in place, since agents may be working in its worktrees: a
+bundle with everything is stored beside what is there, and git reads the intact copy of an object. Only what is no repository
+any more is set aside.
 """
 
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -26,7 +28,8 @@ from plait.git.bundles import (
 )
 from plait.git.command import Git, GitError
 from plait.git.kept_objects import find_missing_objects, hold_pack, new_object_folder, object_variables
-from plait.git.refs import BASES
+from plait.git.object_reader import share_readers
+from plait.git.refs import BASES, OBJECT_ID, SAVED, read_loose_ref
 from plait.system.atomic_files import make_private_folder, replace_file
 from plait.system.disk import remove_tree
 from plait.system.flock import hold_lock
@@ -34,6 +37,11 @@ from plait.system.flock import hold_lock
 _INCOMING_PREFIX, _DAMAGED_PREFIX = "incoming-", "damaged-"
 _HEAD = b"ref: refs/heads/none\n"
 MAX_TIPS = 256
+MAX_PACKS = 50  # before they are joined, as git's own gc does: each makes every git process slower
+UNUSED_SECONDS = 30 * 86400.0  # until a commit that no attempt has started from is forgotten
+
+# Mirrors in which git was seen to work, and their configuration then.
+_usable: dict[Path, tuple[str, int, int, int]] = {}
 
 
 def open_node_mirror(path: Path, object_format: str = "sha1", shallow: Sequence[str] = ()) -> Path:
@@ -61,10 +69,16 @@ def _is_usable(path: Path, object_format: str, shallow: Sequence[str]) -> bool:
     with suppress(OSError):
         if not (path / "HEAD").read_bytes().startswith(b"ref: "):
             replace_file(path / "HEAD", _HEAD, mode=0o666)
-        if _read_shallow(path) != {*shallow}:
+        if _read_shallow(path) != {*shallow} or not all((path / name).is_dir() for name in ("objects", "refs")):
             return False
+        config = (path / "config").stat()
+        facts = (object_format, config.st_mtime_ns, config.st_size, config.st_ino)
+        if _usable.get(path) == facts:  # git has said so, and reads nothing else
+            return True
         output = open_git(path).run("rev-parse", "--is-bare-repository", "--show-object-format", codes=range(256))
-        return output.code == 0 and output.text == f"true\n{object_format}"
+        if output.code == 0 and output.text == f"true\n{object_format}":
+            _usable[path] = facts
+            return True
     return False
 
 
@@ -75,9 +89,12 @@ def _create(path: Path, object_format: str, shallow: Sequence[str]) -> None:
         remove_tree(leftover)
     incoming = path.with_name(f"{path.name}.{_INCOMING_PREFIX}{token_hex(4)}")
     options = ("--quiet", "--bare", "--template=", "--initial-branch=none", f"--object-format={object_format}")
-    Git(path.parent).run("init", *options, "--", str(incoming))
+    files = {"GIT_DEFAULT_REF_FORMAT": "files"}  # which are read here; git before 2.45 has no others
+    Git(path.parent, variables=files).run("init", *options, "--", str(incoming))
     with (incoming / "config").open("a") as config:  # agents run git here, and none of theirs may collect garbage
         config.write("[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n")
+        # The disk isn't waited for. If the power fails, the node's attempts are lost in any case, and run again.
+        config.write("[core]\n\tfsync = none\n")
     if shallow:
         (incoming / "shallow").write_text("".join(f"{commit}\n" for commit in sorted(shallow)))
     incoming.rename(path)
@@ -88,6 +105,15 @@ def _read_shallow(path: Path) -> set[str]:
         return {*(path / "shallow").read_text().split()}
     except FileNotFoundError:
         return set()
+
+
+def has_saved_work(git_dir: Path) -> bool:
+    """Whether a ref holds work that no engine may have fetched yet."""
+    try:
+        is_packed = f" {SAVED}/".encode() in (git_dir / "packed-refs").read_bytes()
+    except OSError:
+        is_packed = False
+    return is_packed or any(path.is_file() for path in (git_dir / SAVED).rglob("*"))
 
 
 def list_tips(git_dir: Path, limit: int = MAX_TIPS) -> tuple[str, ...]:
@@ -101,6 +127,22 @@ def list_tips(git_dir: Path, limit: int = MAX_TIPS) -> tuple[str, ...]:
     return tuple(commits)[:limit]
 
 
+def tidy_mirror(path: Path) -> None:
+    """Forget commits that were not used for long, and join the packs if there are many. No attempt may be running in its
+    worktrees; processes that store commits here wait. Raises GitError or OSError.
+    """
+    with hold_lock(_lock_file(path)):
+        git, now = open_git(path), time.time()
+        bases = [each for each in (path / "plait" / "bases").glob("*") if OBJECT_ID.match(each.name)]
+        if unused := [each for each in bases if now - each.stat().st_mtime > UNUSED_SECONDS]:
+            git.run("update-ref", "--stdin", stdin="".join(f"delete {BASES}/{each.name}\n" for each in unused).encode())
+            for each in unused:
+                each.unlink()
+        if len([*(path / "objects" / "pack").glob("*.pack")]) > MAX_PACKS:
+            git.run("repack", "-a", "-d", "-q")
+            git.run("prune", "--expire=now")
+
+
 def receive_commits(git_dir: Path, data: bytes | Path, refs: Mapping[str, str]) -> None:
     """Store the commits of a bundle, and set these refs, which may be there already. Empty data: only set the refs.
 
@@ -111,8 +153,15 @@ def receive_commits(git_dir: Path, data: bytes | Path, refs: Mapping[str, str]) 
     git = open_git(git_dir)
     with hold_lock(_lock_file(git_dir), shared=True):
         if data == b"":
-            _require_commits(git, refs.values(), list_tips(git_dir))
-            _set_refs(git_dir, git, refs)
+            with share_readers():
+                is_known = all(
+                    _has_pack(git_dir, ref, commit) or git.resolve_commit(ref) == commit for ref, commit in refs.items()
+                )
+            if is_known:  # it was complete when the refs were set
+                _mark_used(git_dir, refs)
+            else:
+                _require_commits(git, refs.values(), list_tips(git_dir))
+                _set_refs(git_dir, git, refs)
             return
         with open_bundle(git_dir, data) as file:
             header = read_header(file)
@@ -133,8 +182,9 @@ def receive_commits(git_dir: Path, data: bytes | Path, refs: Mapping[str, str]) 
                 pack = index_pack(quarantine, file, scratch, *options)
                 if header.prerequisites:
                     _require_commits(quarantine, refs.values(), header.prerequisites)
+                mark = f"{pack.name} {pack.stat().st_size}\n"
                 with hold_pack(pack, git_dir / "objects", pack.stem):
-                    _set_refs(git_dir, git, refs)
+                    _set_refs(git_dir, git, refs, mark)
             except BundleError as error:
                 if header.prerequisites:  # what it builds on may be damaged here
                     raise MissingCommitsError(error.message, header.prerequisites) from error
@@ -151,15 +201,28 @@ def _require_commits(git: Git, commits: Collection[str], held: Collection[str]) 
         raise MissingCommitsError(f"the mirror {git.cwd} is not complete: {why}", commits)
 
 
-def _set_refs(git_dir: Path, git: Git, refs: Mapping[str, str]) -> None:
+def _set_refs(git_dir: Path, git: Git, refs: Mapping[str, str], mark: str = "") -> None:
     feed = "".join(f"update {ref}\0{commit}\0\0" for ref, commit in refs.items())
     if feed:
         git.run("update-ref", "--stdin", "-z", stdin=feed.encode())
+    _mark_used(git_dir, refs, mark)
+
+
+def _mark_used(git_dir: Path, refs: Collection[str], mark: str = "") -> None:
+    """`mark` is the name and the size of the pack that the commits came in."""
+    make_private_folder(git_dir / "plait" / "bases")
     for ref in refs:
-        _mark_used(git_dir, ref)
+        if ref.startswith(f"{BASES}/"):
+            file = git_dir / "plait" / "bases" / ref.removeprefix(f"{BASES}/")
+            replace_file(file, mark.encode()) if mark else file.touch()
 
 
-def _mark_used(git_dir: Path, ref: str) -> None:
-    if ref.startswith(f"{BASES}/"):
-        make_private_folder(git_dir / "plait" / "bases")
-        (git_dir / "plait" / "bases" / ref.removeprefix(f"{BASES}/")).touch()
+def _has_pack(git_dir: Path, ref: str, commit: str) -> bool:
+    """Whether the ref holds the commit, and the pack that it came in is still there: asking git takes a process."""
+    try:
+        name, size = (git_dir / "plait" / "bases" / ref.removeprefix(f"{BASES}/")).read_text().split()
+        pack = git_dir / "objects" / "pack" / name
+        has_pack = pack.with_suffix(".idx").exists() and pack.stat().st_size == int(size)
+    except (OSError, ValueError):
+        return False
+    return has_pack and read_loose_ref(git_dir, ref) == commit

@@ -9,8 +9,9 @@ from plait.core.errors import WorldError
 from plait.core.fast_dataclass import dataclass
 from plait.git.command import Git, join_fields
 
-_FOLDER_MODE = "040000"
-_FILE_MODE = "100644"
+# Of entries in trees and in an index.
+FOLDER_MODE, FILE_MODE, GITLINK_MODE = "040000", "100644", "160000"
+FILE_MODES = frozenset({FILE_MODE, "100755"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,7 @@ def find_entry(git: Git, tree: str, path: str) -> TreeEntry | None:
     names = _split_path(path)
     for name in names[:-1]:
         entry = _list_tree(git, tree).get(name)
-        if entry is None or entry.mode != _FOLDER_MODE:
+        if entry is None or entry.mode != FOLDER_MODE:
             return None
         tree = entry.object
     return _list_tree(git, tree).get(names[-1])
@@ -52,7 +53,7 @@ def write_files(git: Git, tree: str, files: Mapping[str, bytes]) -> str:
         existing = find_entry(git, tree, path)
         if existing is not None and not existing.mode.startswith("100"):
             raise WorldError(f"{path} is not a regular file in the merged tree, so it is not written")
-        changes[path] = TreeEntry(existing.mode if existing else _FILE_MODE, "blob", write_blob(git, content))
+        changes[path] = TreeEntry(existing.mode if existing else FILE_MODE, "blob", write_blob(git, content))
     return update_entries(git, tree, changes)
 
 
@@ -62,7 +63,7 @@ def write_blob(git: Git, content: bytes) -> str:
 
 def kind_of_mode(mode: str) -> str:
     """The kind of object that an entry with this mode in a tree names: a submodule's is a commit."""
-    return {_FOLDER_MODE: "tree", "160000": "commit"}.get(mode, "blob")
+    return {FOLDER_MODE: "tree", GITLINK_MODE: "commit"}.get(mode, "blob")
 
 
 def update_entries(git: Git, tree: str, changes: Mapping[str, TreeEntry | None]) -> str:
@@ -86,11 +87,11 @@ def _update_tree(git: Git, tree: str | None, changes: Mapping[tuple[str, ...], T
     for name, subtree_changes in subtrees.items():
         existing = listing.pop(name, None)
         folder = _update_tree(
-            git, existing.object if existing is not None and existing.mode == _FOLDER_MODE else None, subtree_changes
+            git, existing.object if existing is not None and existing.mode == FOLDER_MODE else None, subtree_changes
         )
         if folder is not None:
-            listing[name] = TreeEntry(_FOLDER_MODE, "tree", folder)
-        elif existing is not None and existing.mode != _FOLDER_MODE:
+            listing[name] = TreeEntry(FOLDER_MODE, "tree", folder)
+        elif existing is not None and existing.mode != FOLDER_MODE:
             listing[name] = existing
     return _write_tree(git, listing) if listing else None
 
@@ -124,7 +125,7 @@ def is_safe_path(path: str) -> bool:
 
 
 def _is_git_name(name: str) -> bool:
-    """Also as file systems of Apple and Windows read it, where a backslash separates folders."""
+    """Whether Apple or Windows might read the name as `.git`, or as folders with that name, split at backslashes."""
     plain = _INVISIBLE.sub("", name).lower()
     return any(part.partition(":")[0].rstrip(". ") in {".git", "git~1"} for part in (plain, *plain.split("\\")))
 

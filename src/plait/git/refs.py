@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
+import stat
 import time
 from contextlib import suppress
 from pathlib import Path
 
 from plait.core.task import Attempt
+from plait.system.atomic_files import read_regular_file
 
 _SAFE_NAME = re.compile(r"[a-z0-9](?:[a-z0-9_-]|\.(?!\.)){0,79}\Z")
 _UNSAFE_CHARACTERS = re.compile(r"[^A-Za-z0-9_-]+")
 _SLUG_LENGTH = 60
 _REF_COMPONENT = re.compile(r"[a-z0-9+._-]+")  # what ref_component makes
+_MAX_REF_BYTES = 256
+_REF_STORAGE_VARIABLE = "GIT_REFERENCE_BACKEND"
+OBJECT_ID = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})\Z")
 SAVED = "refs/plait/saved"
 ATTEMPTS = "refs/plait/attempts"
 BASES = "refs/plait/bases"
@@ -77,6 +83,73 @@ def saved_ref(batch: str, task: str, n: int) -> str:
 def pre_rebuild_ref(batch: str, n: int) -> str:
     """The batch branch as it was before its nth rebuild."""
     return f"{PRE_REBUILDS}/{ref_component(batch)}/{n}"
+
+
+def has_ref_files(git_dir: Path) -> bool:
+    """Whether refs are files in the git folder. Newer git may have them in tables (2.45), or elsewhere (2.54)."""
+    try:
+        is_set = b"refstorage" in (git_dir / "config").read_bytes().lower()
+    except OSError:
+        is_set = (git_dir / "reftable").is_dir()
+    return not is_set and _REF_STORAGE_VARIABLE not in os.environ
+
+
+def may_have_ref(git_dir: Path, name: str) -> bool:
+    """Whether there may be a ref with this name or below it, even a broken one. Only files are read: asking git takes a
+    process.
+    """
+    if not has_ref_files(git_dir) or os.path.lexists(git_dir / name):
+        return True
+    try:  # last: a ref that is packed meanwhile is in this file before its own is removed
+        return f" {name}".encode() in (git_dir / "packed-refs").read_bytes()
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
+
+
+def read_loose_ref(git_dir: Path, name: str) -> str:
+    """The object that a ref holds, if it has a file of its own; empty otherwise, which says nothing. The object may be gone."""
+    if ".." in name:  # an agent may have written it to HEAD
+        return ""
+    try:
+        text = read_regular_file(git_dir / name, _MAX_REF_BYTES).decode("ascii", "replace").strip()
+    except OSError:
+        return ""
+    return text if OBJECT_ID.match(text) else ""
+
+
+def move_loose_ref(git_dir: Path, name: str, old: str, new: str) -> bool:
+    """As `git update-ref` without a reflog, which takes a process. False: git is needed. It has no file of its own with `old`
+    in it, its lock is held, or it has a reflog. The new object has to be there. Raises OSError.
+    """
+    path, lock = f"{git_dir}/{name}", f"{git_dir}/{name}.lock"
+    if not old or not has_ref_files(git_dir) or os.path.lexists(git_dir / "logs" / name):
+        return False
+    try:
+        fd = os.open(lock, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    except OSError:
+        return False
+    is_written = False
+    try:
+        with open(fd, "wb") as file:  # noqa: PTH123 - a descriptor
+            if read_loose_ref(git_dir, name) == old:
+                os.fchmod(fd, stat.S_IMODE(os.stat(path).st_mode))  # noqa: PTH116 - faster
+                file.write(f"{new}\n".encode())
+                file.flush()
+                os.fsync(fd)
+                is_written = True
+    finally:
+        (os.rename(lock, path) if is_written else os.unlink(lock))  # noqa: PTH104, PTH108 - faster
+    return is_written
+
+
+def remove_blank_ref(git_dir: Path, name: str) -> None:
+    """Remove the file of a ref of plait's that a loss of power has emptied: git can neither read it nor replace it."""
+    if has_ref_files(git_dir):
+        with suppress(OSError):
+            if not read_regular_file(git_dir / name, _MAX_REF_BYTES).strip(b"\0\r\n "):
+                (git_dir / name).unlink()
 
 
 def remove_stale_lock(git_dir: Path, ref: str, min_age_seconds: float) -> bool:

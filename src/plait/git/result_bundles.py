@@ -8,9 +8,10 @@ task's branch and the attempt's ref are moved in one transaction, each from the 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, suppress
 from dataclasses import field
+from functools import partial
 from pathlib import Path
 from typing import IO
 
@@ -22,7 +23,7 @@ from plait.git.bundles import (
     PackLimits,
     check_pack_size,
     create_bundle,
-    filter_commits,
+    format_header,
     index_pack,
     open_bundle,
     open_git,
@@ -31,26 +32,39 @@ from plait.git.bundles import (
 )
 from plait.git.command import Git, GitError
 from plait.git.kept_objects import (
-    find_missing_objects,
     is_object_gone,
     keep_objects,
+    keep_pack,
+    list_pack,
     new_object_folder,
     object_variables,
+    sync_pack,
 )
-from plait.git.objects import is_safe_path
-from plait.git.refs import BASES, attempt_ref, remove_stale_lock, saved_ref, task_branch
+from plait.git.objects import FILE_MODES, FOLDER_MODE, GITLINK_MODE, is_safe_path
+from plait.git.refs import (
+    BASES,
+    attempt_ref,
+    may_have_ref,
+    remove_blank_ref,
+    remove_stale_lock,
+    saved_ref,
+    task_branch,
+)
 from plait.git.worktrees import result_checks
 from plait.git.worktrees.metadata import find_checkouts, read_gitdir_link
 from plait.git.worktrees.saved_work import SavedRefs
 from plait.git.worktrees.signing import commit_signed
+from plait.git.worktrees.tree_snapshot import TreeChange
 from plait.git.worktrees.worktree import WORKTREE_ID_PREFIX, Repository
 from plait.system.disk import remove_tree
 
 MAX_CHANGE_BYTES = 128 << 20  # of the list of changed paths: about a million
+MAX_SENT_PACK_BYTES = 64 << 10  # it has no deltas
 MAX_SAVED = 100  # commits of saved work that one result may have
 _STALE_LOCK_SECONDS = 10.0
-_GITLINK_MODE = "160000"
-_MODES = frozenset({"000000", "100644", "100755", "120000", _GITLINK_MODE})
+_NO_MODE = "000000"
+_MODES = FILE_MODES | {_NO_MODE, "120000", GITLINK_MODE}
+_MODES_WITHOUT_OBJECT = frozenset({_NO_MODE, GITLINK_MODE})
 _FSCK_OBJECT = re.compile(r"(?:object|in) (?P<id>[0-9a-f]{40,64})")
 _FSCK_MISSING = re.compile(r"did not receive expected object (?P<id>[0-9a-f]{40,64})")
 _FSCK_RULE = re.compile(r"error(?: in \w+ [0-9a-f]+|: object [0-9a-f]+)?: (?P<rule>[A-Za-z0-9]+: .*)")
@@ -80,70 +94,154 @@ class ExpectedResult:
 
 @dataclass(frozen=True, slots=True)
 class TakenResult:
-    """`tip` is the task's commit here: another one than on the node if it was signed. `saved` are the refs of saved work here,
-    by those that it has on the node.
+    """`tip` is the task's commit here: another one than on the node if it was signed. `files` are all that it changed. `saved`
+    are the refs of saved work here, by those that it has on the node.
     """
 
     tip: str
+    files: tuple[str, ...] = ()
     saved: Mapping[str, str] = field(default_factory=dict)
 
 
-def create_result_bundle(git_dir: Path, attempt: Attempt, tip: str, base: str) -> bytes:
-    """On the node: the attempt's commit (empty: it has none), and what was saved of the task's work."""
+def create_result_bundle(git_dir: Path, attempt: Attempt, tip: str, base: str, pack: str = "") -> bytes:
+    """On the node: the attempt's commit (empty: it has none), and what was saved of the task's work. `base` may be unknown then.
+
+    `pack` is a file with all that the commit has and the base has not. A small one is sent as it is: git would take a process
+    to make a smaller one.
+    """
     git = open_git(git_dir)
     prefix = saved_ref(attempt.batch, attempt.task, 0).removesuffix("0")
+    sent = {attempt_ref(attempt): tip} if tip else {}
+    if not may_have_ref(git_dir, prefix.rstrip("/")):
+        with suppress(OSError):
+            if sent and pack and Path(pack).stat().st_size <= MAX_SENT_PACK_BYTES:
+                return format_header([base], sent) + Path(pack).read_bytes()
+        # The engine has all that the base leads to, and takes nothing that does not follow it.
+        return create_bundle(git_dir, sent, [base], boundary=[base]) if sent else b""
     rows = git.text("for-each-ref", "--format=%(objectname) %(refname)", prefix, BASES).splitlines()
     refs = {ref: commit for commit, ref in (row.split(" ", 1) for row in rows)}
     saved = sorted((ref for ref in refs if ref.startswith(prefix)), key=lambda ref: (len(ref), ref))[-MAX_SAVED:]
-    sent = {ref: refs[ref] for ref in saved} | ({attempt_ref(attempt): tip} if tip else {})
+    sent |= {ref: refs[ref] for ref in saved}
     bases = [commit for ref, commit in refs.items() if ref.startswith(f"{BASES}/")]
-    return create_bundle(git_dir, sent, [base, *bases]) if sent else b""
+    return create_bundle(git_dir, sent, [commit for commit in (base, *bases) if commit]) if sent else b""
 
 
 def take_over_result(
     git_dir: Path, data: bytes | Path, expected: ExpectedResult, environment: Mapping[str, str] | None = None
 ) -> TakenResult:
-    """Check what a node returned, and put it into the repository. Can be killed at any instant, and done again.
+    """As ResultReceiver.take."""
+    with closing(ResultReceiver(git_dir, expected.base, environment)) as receiver:
+        return receiver.take(data, expected)
 
-    Raises RejectedResultError if the result breaks a rule, BundleError if it is damaged or incomplete, StaleResultError if
-    the task has moved on, and WorldError if the repository can't take it now.
+
+class ResultReceiver:
+    """Takes over a result that follows `base`. It asks git what it can before the result is there, while the node still works, and
+    removes temporary files when it is closed, after the result is reported.
     """
-    repository = Repository(git_dir, environment)
-    git, common = open_git(repository.common, environment), repository.common
-    if expected.tip:
-        _require_current(git, expected.attempt)
-    scratch = new_object_folder(common)
-    try:
-        quarantine = git.with_options(variables=object_variables(scratch, common / "objects"))
-        saved = _store_checked(quarantine, git, data, expected, scratch)
-        tip = _take_over_tip(repository, git, quarantine, expected, scratch) if expected.tip else ""
-        if not saved:
-            return TakenResult(tip)
+
+    def __init__(self, git_dir: Path, base: str, environment: Mapping[str, str] | None = None) -> None:
+        self._cleanup = ExitStack()
+        self._repository = Repository(git_dir, environment)
+        common = self._repository.common
+        self._git = open_git(common, environment)
+        self._signs = bool(self._git.read_bool("commit.gpgsign"))
+        # The quarantine: a folder for objects that git sees besides the repository's. The disk isn't waited for here: it is for
+        # what is taken over, before a ref names it.
+        self._scratch = new_object_folder(common)
+        self._cleanup.callback(remove_tree, self._scratch)
+        self._quarantine = self._git.with_options(
+            variables=object_variables(self._scratch, common / "objects"), settings=["core.fsync=none"]
+        )
+        self._quarantine.resolve_commit(base)
+
+    def close(self) -> None:
+        self._cleanup.close()
+
+    def take(self, data: bytes | Path, expected: ExpectedResult) -> TakenResult:
+        """Check what a node returned, and put it into the repository. Can be killed at any instant, and done again.
+
+        Raises RejectedResultError if the result breaks a rule, BundleError if it is damaged or incomplete, StaleResultError if
+        the task has moved on, and WorldError if the repository can't take it now.
+        """
+        repository, git, common, quarantine = self._repository, self._git, self._repository.common, self._quarantine
+        refs = _read_refs(repository, git, expected.attempt) if expected.tip else {}
+        stored = _store_checked(quarantine, git, data, expected, self._scratch)
+        tip = _find_taken(quarantine, refs, expected) or self._sign(expected.tip) if expected.tip else ""
+        if tip:
+            _require_unused(common, task_branch(expected.attempt.batch, expected.attempt.task))
         saved_refs = SavedRefs(repository, expected.attempt.batch, expected.attempt.task)
-        with keep_objects(git, common, [*saved.values()], [expected.base], [scratch]):
-            return TakenResult(tip, {ref: saved_refs.keep(commit) for ref, commit in saved.items()})
-    finally:
-        remove_tree(scratch)
+        self._cleanup.enter_context(self._keep(stored, tip, expected))
+        if tip:
+            _move_refs(repository, git, expected.attempt, tip, refs)
+        return TakenResult(tip, stored.files, {ref: saved_refs.keep(commit) for ref, commit in stored.saved.items()})
+
+    def _keep(self, stored: _Stored, tip: str, expected: ExpectedResult) -> AbstractContextManager[None]:
+        """Inside, refs can be moved to what was stored. Raises BundleError if an object that it leads to is missing."""
+        if stored.whole_pack is not None and tip == expected.tip:
+            return keep_pack(self._git, self._repository.common, stored.whole_pack)
+        tips = [*stored.saved.values(), *([tip] if tip else [])]
+        return _keep_complete(self._git, self._repository.common, tips, expected, self._scratch)
+
+    def _sign(self, tip: str) -> str:
+        """The tip, signed if the user's commits are and capture made it: keys don't leave this machine. Raises SigningError."""
+        quarantine = self._quarantine
+        if not self._signs or self._git.resolve_commit(tip):
+            return tip
+        trailers = quarantine.text("log", "-1", "--format=%(trailers:only,unfold,key=Plait-Attempt)", tip)
+        if not trailers:
+            return tip
+        commit = quarantine.run("cat-file", "commit", tip).out
+        message = commit.partition(b"\n\n")[2]
+        fields = quarantine.text("log", "-1", "--format=%an%n%ae%n%ad%n%cn%n%ce%n%cd", "--date=raw", tip).split("\n")
+        names = [f"GIT_{role}_{part}" for role in ("AUTHOR", "COMMITTER") for part in ("NAME", "EMAIL", "DATE")]
+        signer = quarantine.with_options(variables=dict(zip(names, fields, strict=True)))
+        return commit_signed(signer, quarantine.tree_of(tip), quarantine.parents_of(tip), message)
 
 
-def _take_over_tip(repository: Repository, git: Git, quarantine: Git, expected: ExpectedResult, scratch: Path) -> str:
-    tip = _find_taken(quarantine, git, expected) or _sign(quarantine, git, expected)
-    _require_unused(repository.common, task_branch(expected.attempt.batch, expected.attempt.task))
-    with keep_objects(git, repository.common, [tip], [expected.base], [scratch]):
-        _move_refs(repository, git, expected.attempt, tip)
-    return tip
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    """What is in the quarantine. `saved` are the commits of saved work, by their refs on the node; `files` those that the result
+    changed. `whole_pack` is a pack with all that the result has and its base has not, and nothing else.
+    """
+
+    saved: Mapping[str, str] = field(default_factory=dict)
+    files: tuple[str, ...] = ()
+    whole_pack: Path | None = None
 
 
-def _require_current(git: Git, attempt: Attempt) -> None:
-    """Raises StaleResultError if a later attempt of the task has a result."""
-    own = attempt_ref(attempt)
+@contextmanager
+def _keep_complete(
+    git: Git, common: Path, tips: Sequence[str], expected: ExpectedResult, scratch: Path
+) -> Iterator[None]:
+    """Inside, refs can be moved to the tips. Raises BundleError if an object that they lead to is missing."""
+    with ExitStack() as stack:
+        try:
+            if tips:
+                stack.enter_context(keep_objects(git, common, tips, [expected.base], [scratch]))
+        except GitError as error:
+            if is_object_gone(error):
+                raise BundleError(f"the result is not complete: {error.message}") from error
+            raise
+        yield
+
+
+def _read_refs(repository: Repository, git: Git, attempt: Attempt) -> dict[str, str]:
+    """The attempt's ref and the task's branch, as far as they exist. Raises StaleResultError if a later attempt of the task
+    has a result.
+    """
+    own, branch = attempt_ref(attempt), f"refs/heads/{task_branch(attempt.batch, attempt.task)}"
     prefix = own.removesuffix(str(attempt.n))
-    names = git.text("for-each-ref", "--format=%(refname)", own.rpartition("/")[0] + "/").splitlines()
-    numbers = [name.removeprefix(prefix) for name in names if name.startswith(prefix)]
+    patterns = (own.rpartition("/")[0], branch)
+    if not any(may_have_ref(repository.common, name) for name in patterns):
+        return {}
+    rows = git.text("for-each-ref", "--format=%(objectname) %(refname)", *patterns).splitlines()
+    refs = {ref: commit for commit, ref in (row.split(" ", 1) for row in rows)}
+    numbers = [name.removeprefix(prefix) for name in refs if name.startswith(prefix)]
     if later := [number for number in numbers if number.isdecimal() and int(number) > attempt.n]:
         raise StaleResultError(
             f"the result of attempt {attempt.n} of {attempt.task} comes too late: attempt {later[-1]} has one"
         )
+    return {ref: commit for ref, commit in refs.items() if ref in {own, branch}}
 
 
 def _require_unused(common: Path, branch: str) -> None:
@@ -157,31 +255,32 @@ def _require_unused(common: Path, branch: str) -> None:
             )
 
 
-def _store_checked(
-    quarantine: Git, git: Git, data: bytes | Path, expected: ExpectedResult, scratch: Path
-) -> dict[str, str]:
-    """Store the bundle's objects in the quarantine and check them. The commits of saved work, by their refs on the node."""
+def _store_checked(quarantine: Git, git: Git, data: bytes | Path, expected: ExpectedResult, scratch: Path) -> _Stored:
+    """Store the bundle's objects in the quarantine and check them."""
     saved: dict[str, str] = {}
+    pack, count = None, 0
     if data != b"":
         with open_bundle(git.cwd, data) as file:
             header = read_header(file)
-            saved = _check_refs(header.refs, expected)
-            if lacking := {*header.prerequisites} - filter_commits(git, header.prerequisites):
-                raise BundleError(f"the result builds on {min(lacking)}, which is not in this repository")
-            if read_pack_count(file):
+            saved = _check_refs(header.refs, expected)  # the quarantine has nothing yet but what the repository has
+            if lacking := [
+                commit for commit in sorted(header.prerequisites) if quarantine.resolve_commit(commit) != commit
+            ]:
+                raise BundleError(f"the result builds on {lacking[0]}, which is not in this repository")
+            if count := read_pack_count(file):
                 check_pack_size(file, header.object_format, expected.limits)
-                _index_strictly(quarantine, file, scratch, expected)
+                pack = _index_strictly(quarantine, file, scratch, expected)
     commits = [*saved.values(), *([expected.tip] if expected.tip else [])]
-    if lacking := {*commits} - filter_commits(quarantine, commits):
-        raise BundleError(f"the result has no commit {min(lacking)}")
+    if lacking := [commit for commit in sorted(commits) if quarantine.resolve_commit(commit) != commit]:
+        raise BundleError(f"the result has no commit {lacking[0]}")
     try:
-        if expected.tip:
-            _check_tip(quarantine, expected)
-        if why := find_missing_objects(quarantine, commits, [expected.base]):
-            raise BundleError(f"the result is not complete: {why}")
+        # The pack is most likely the one that is kept, so the disk is waited for while git compares.
+        meanwhile = (lambda: None) if pack is None else partial(sync_pack, pack)
+        new, files = _check_tip(quarantine, expected, meanwhile) if expected.tip else (frozenset[str](), ())
     except GitError as error:
         raise _explain(error) from error
-    return saved
+    is_whole = pack is not None and not saved and count == len(new) and new <= list_pack(pack, len(expected.tip))
+    return _Stored(saved, files, pack if is_whole else None)
 
 
 def _check_refs(refs: Mapping[str, str], expected: ExpectedResult) -> dict[str, str]:
@@ -197,15 +296,13 @@ def _check_refs(refs: Mapping[str, str], expected: ExpectedResult) -> dict[str, 
     return saved
 
 
-def _index_strictly(quarantine: Git, file: IO[bytes], scratch: Path, expected: ExpectedResult) -> None:
-    """Store the pack if each of its objects passes git's own checks."""
-    start, failure = file.tell(), None
+def _index_strictly(quarantine: Git, file: IO[bytes], scratch: Path, expected: ExpectedResult) -> Path:
+    """Store the pack if each of its objects passes git's own checks, and the objects that it names are there."""
+    start = file.tell()
     try:
-        index_pack(quarantine, file, scratch, "--strict")
+        return index_pack(quarantine, file, scratch, "--strict")
     except GitError as error:
         failure = error
-    if failure is None:
-        return
     if missing := _FSCK_MISSING.search(failure.stderr):
         raise BundleError(f"the result is not complete: the object {missing['id']} is missing") from failure
     if not (found := _FSCK_OBJECT.search(failure.stderr)):
@@ -233,33 +330,49 @@ def _find_path(git: Git, expected: ExpectedResult, name: str) -> str:
     return ""
 
 
-def _check_tip(git: Git, expected: ExpectedResult) -> None:
-    """The rules of a local capture: it descends from the base, paths stay in the worktree, and no file is too large."""
+def _check_tip(
+    git: Git, expected: ExpectedResult, meanwhile: Callable[[], None] = lambda: None
+) -> tuple[frozenset[str], tuple[str, ...]]:
+    """The rules of a local capture: it descends from the base, paths stay in the worktree, and no file is too large.
+
+    The objects that it leads to, without those that the base has at the same path (empty if there are other commits between),
+    and the files that it changed.
+    """
     tip, base, max_bytes = expected.tip, expected.base, expected.max_file_bytes
     if not git.is_ancestor(base, tip):
         raise RejectedResultError(f"the result {tip[:12]} does not descend from its base {base[:12]}")
-    for mode, path in _list_changes(git, base, tip):
-        if not is_safe_path(path):
-            raise RejectedResultError(f"the result has a path that leads out of the workspace or into .git: {path!r}")
-        if mode not in _MODES:
-            raise RejectedResultError(f"the result has a file of an unknown kind, mode {mode}: {path!r}")
-    if error := result_checks.check_file_sizes(git, base, tip, max_bytes):
+    rows = _list_changes(git, base, tip, meanwhile)
+    changes = [row for row in rows if FOLDER_MODE not in {row.base_mode, row.mode}]
+    for change in changes:
+        if not is_safe_path(change.path):
+            raise RejectedResultError(
+                f"the result has a path that leads out of the workspace or into .git: {change.path!r}"
+            )
+        if change.mode not in _MODES:
+            raise RejectedResultError(f"the result has a file of an unknown kind, mode {change.mode}: {change.path!r}")
+    if error := result_checks.check_file_sizes(git, base, tip, changes, max_bytes):
         raise RejectedResultError(error.message, hint=error.hint)
+    files = tuple(change.path for change in changes)
+    if git.parents_of(tip) == (base,):
+        return frozenset(
+            {tip, git.tree_of(tip), *(row.blob for row in rows if row.mode not in _MODES_WITHOUT_OBJECT)}
+        ), files
     if result_checks.has_large_blobs(git, base, (tip,), max_bytes):
         raise RejectedResultError(
             f"a commit of the result has a file that is larger than workspace.largest_file, {max_bytes:,} bytes"
         )
+    return frozenset(), files
 
 
-def _list_changes(git: Git, base: str, tip: str) -> Iterator[tuple[str, str]]:
-    """The new mode and the path of each file that differs."""
-    args = ("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-ext-diff", "--no-textconv", base, tip)
-    output = git.read_bounded(*args, max_bytes=MAX_CHANGE_BYTES)
+def _list_changes(git: Git, base: str, tip: str, meanwhile: Callable[[], None]) -> list[TreeChange]:
+    """Each file and folder that differs; lines aren't counted."""
+    args = ("diff-tree", "-r", "-t", "-z", "--raw", "--no-renames", "--no-ext-diff", "--no-textconv", base, tip)
+    output = git.read_bounded(*args, max_bytes=MAX_CHANGE_BYTES, meanwhile=meanwhile)
     if output is None:
         raise RejectedResultError("the result changes too many files: more than a million")
     fields = [each for each in output.decode("utf-8", "surrogateescape").split("\0") if each]
-    for row, path in zip(fields[::2], fields[1::2], strict=True):
-        yield row.split(" ")[1], path
+    rows = ((row.removeprefix(":").split(" "), path) for row, path in zip(fields[::2], fields[1::2], strict=True))
+    return [TreeChange(path, row[0], row[1], row[2], row[3], 0, 0) for row, path in rows]
 
 
 def _explain(error: GitError) -> GitError | BundleError | RejectedResultError:
@@ -271,9 +384,9 @@ def _explain(error: GitError) -> GitError | BundleError | RejectedResultError:
     return error
 
 
-def _find_taken(quarantine: Git, git: Git, expected: ExpectedResult) -> str:
+def _find_taken(quarantine: Git, refs: Mapping[str, str], expected: ExpectedResult) -> str:
     """The commit that this attempt was given before, if it is the same; empty if it has none. Raises StaleResultError."""
-    taken = git.read_ref(attempt_ref(expected.attempt))
+    taken = refs.get(attempt_ref(expected.attempt), "")
     if not taken or taken == expected.tip:
         return taken
     facts = [(quarantine.tree_of(each), quarantine.parents_of(each)) for each in (taken, expected.tip)]
@@ -282,32 +395,17 @@ def _find_taken(quarantine: Git, git: Git, expected: ExpectedResult) -> str:
     return taken  # signed here
 
 
-def _sign(quarantine: Git, git: Git, expected: ExpectedResult) -> str:
-    """The tip, signed if the user's commits are and capture made it: keys don't leave this machine. Raises SigningError."""
-    tip = expected.tip
-    if not git.read_bool("commit.gpgsign") or filter_commits(git, [tip]):
-        return tip
-    trailers = quarantine.text("log", "-1", "--format=%(trailers:only,unfold,key=Plait-Attempt)", tip)
-    if not trailers:
-        return tip
-    commit = quarantine.run("cat-file", "commit", tip).out
-    message = commit.partition(b"\n\n")[2]
-    fields = quarantine.text("log", "-1", "--format=%an%n%ae%n%ad%n%cn%n%ce%n%cd", "--date=raw", tip).split("\n")
-    names = [f"GIT_{role}_{part}" for role in ("AUTHOR", "COMMITTER") for part in ("NAME", "EMAIL", "DATE")]
-    signer = quarantine.with_options(variables=dict(zip(names, fields, strict=True)))
-    return commit_signed(signer, quarantine.tree_of(tip), quarantine.parents_of(tip), message)
-
-
-def _move_refs(repository: Repository, git: Git, attempt: Attempt, tip: str) -> None:
+def _move_refs(repository: Repository, git: Git, attempt: Attempt, tip: str, refs: Mapping[str, str]) -> None:
     """Set the attempt's ref and the task's branch. A commit that only the branch holds is saved first."""
     branch, own = f"refs/heads/{task_branch(attempt.batch, attempt.task)}", attempt_ref(attempt)
-    before = {ref: git.read_ref(ref) for ref in (branch, own)}
+    before = {ref: refs.get(ref, "") for ref in (branch, own)}
     if before[own] == tip:
         return  # done before; the branch may have moved on since
     if before[branch] and not git.is_ancestor(before[branch], tip):
         SavedRefs(repository, attempt.batch, attempt.task).keep_unreachable(before[branch], moving_ref=branch)
     for ref in before:  # left by a killed process: only plait writes these
         remove_stale_lock(repository.common, ref, _STALE_LOCK_SECONDS)
+        remove_blank_ref(repository.common, ref)
     zeros = "0" * len(tip)
     feed = "".join(f"update {ref}\0{tip}\0{old or zeros}\0" for ref, old in before.items() if old != tip)
     git.run("update-ref", "-m", "plait: result of an attempt", "--stdin", "-z", stdin=feed.encode())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -80,6 +81,26 @@ def test_a_node_that_lacks_what_a_bundle_builds_on_says_so(repository: GitReposi
     assert list_tips(node.mirror) == ()
     receive_commits(node.mirror, create_bundle(repository.git_dir, refs, ()), refs)
     assert list_tips(node.mirror) == (new,)
+
+
+@pytest.mark.parametrize("damage", ["cut off", "gone", "without index"])
+def test_a_node_with_a_damaged_mirror_asks_for_everything(
+    repository: GitRepository, node: ClusterNode, damage: str
+) -> None:
+    commit = head(repository)
+    refs = {f"{BASES}/{commit}": commit}
+    node.send(commit)
+    receive_commits(node.mirror, b"", refs)
+    (pack,) = (node.mirror / "objects" / "pack").glob("*.pack")
+    if damage == "cut off":
+        pack.chmod(0o600)
+        os.truncate(pack, pack.stat().st_size // 2)
+    else:
+        (pack if damage == "gone" else pack.with_suffix(".idx")).unlink()
+    with pytest.raises(MissingCommitsError):
+        receive_commits(node.mirror, b"", refs)
+    receive_commits(node.mirror, create_bundle(repository.git_dir, refs, ()), refs)
+    assert node.prepare("one", commit).is_dir()
 
 
 def test_unknown_commits_of_a_node_are_ignored(repository: GitRepository) -> None:

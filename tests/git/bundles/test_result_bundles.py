@@ -9,7 +9,9 @@ from dataclasses import replace
 import pytest
 
 from plait.core.errors import WorldError
+from plait.core.task import Step
 from plait.git.bundles import BundleError, PackLimits, create_bundle
+from plait.git.interfaces import CapturedChange, CaptureOptions
 from plait.git.refs import attempt_ref, saved_ref, task_branch
 from plait.git.result_bundles import (
     ExpectedResult,
@@ -18,7 +20,7 @@ from plait.git.result_bundles import (
     create_result_bundle,
     take_over_result,
 )
-from tests.support.cluster_node import BATCH, ClusterNode, make_attempt
+from tests.support.cluster_node import AUTHOR, BATCH, ClusterNode, make_attempt
 from tests.support.git_repository import GitRepository, environment
 
 ATTEMPT = make_attempt()
@@ -63,6 +65,12 @@ def commit_tree(node: ClusterNode, tree: str, *parents: str) -> str:
 
 def bundle(node: ClusterNode, tip: str, base: str, ref: str = OWN_REF) -> bytes:
     return create_bundle(node.mirror, {ref: tip}, [base])
+
+
+def bundle_objects(node: ClusterNode, tip: str, base: str, *objects: str, ref: str = OWN_REF) -> bytes:
+    """A bundle of the tip with exactly these objects."""
+    header = f"# v2 git bundle\n-{base} \n{tip} {ref}\n\n".encode()
+    return header + node.git_bytes("pack-objects", "--stdout", "--quiet", feed="\n".join((*objects, "")).encode())
 
 
 @pytest.mark.parametrize(
@@ -158,12 +166,31 @@ def test_a_result_without_one_of_its_files_is_refused(
 ) -> None:
     missing = hashlib.sha1(b"blob 5\0never").hexdigest()
     tip = commit_tree(node, write_tree(node, "100644", "never", missing), base)
-    header = f"# v2 git bundle\n-{base} \n{tip} {OWN_REF}\n\n".encode()
-    objects = "".join(f"{each}\n" for each in (tip, node.git("rev-parse", f"{tip}^{{tree}}")))
-    pack = node.git_bytes("pack-objects", "--stdout", "--quiet", feed=objects.encode())
+    data = bundle_objects(node, tip, base, tip, node.git("rev-parse", f"{tip}^{{tree}}"))
     with pytest.raises(BundleError, match=f"not complete.*{missing}"):
-        take(repository, header + pack, ExpectedResult(ATTEMPT, tip, base))
+        take(repository, data, ExpectedResult(ATTEMPT, tip, base))
     assert unchanged()
+
+
+def test_a_result_is_kept_whole_and_without_what_it_does_not_lead_to(
+    repository: GitRepository, node: ClusterNode, base: str
+) -> None:
+    """Whatever objects come with it, and whatever the repository happens to have."""
+    junk = _random_blob(node, 100)
+    for n in range(4):
+        content = f"there already: {n}\n"
+        blob = repository.git("hash-object", "-w", "--stdin", feed=content)
+        assert node.git("hash-object", "-w", "--stdin", feed=content.encode()) == blob
+        others = ((blob,), (blob, junk), (junk,), ())[n]
+        name = make_attempt(f"task-{n}")
+        tree = write_tree(node, "40000", f"folder-{n}", write_tree(node, "100644", f"file-{n}", blob))
+        tip = commit_tree(node, tree, base)
+        inner = node.git("rev-parse", f"{tip}:folder-{n}")
+        data = bundle_objects(node, tip, base, tip, tree, inner, *others, ref=attempt_ref(name))
+        assert take(repository, data, ExpectedResult(name, tip, base)) == tip
+    repository.git("prune", "--expire=now")
+    repository.git("fsck", "--full", "--strict")
+    assert junk not in repository.git("cat-file", "--batch-all-objects", "--batch-check")
 
 
 def test_a_result_that_builds_on_unknown_commits_is_refused(
@@ -184,6 +211,31 @@ def test_a_result_is_taken_once_however_often_it_comes(repository: GitRepository
     with pytest.raises(StaleResultError, match="has another result already"):
         node.return_result(ATTEMPT, other, base)
     assert repository.git("rev-parse", OWN_REF) == tip
+
+
+def test_a_result_is_complete_before_the_nodes_refs_are_moved(
+    repository: GitRepository, node: ClusterNode, base: str
+) -> None:
+    """The node may be killed at that instant."""
+    sent: list[tuple[str, bytes]] = []
+
+    def send(change: CapturedChange) -> None:
+        assert change.files == ("new.txt",)
+        sent.append((change.tip, create_result_bundle(node.mirror, ATTEMPT, change.tip, base, change.pack)))
+        raise KeyboardInterrupt
+
+    workspace = node.prepare(ATTEMPT.task, base)
+    (workspace / "new.txt").write_text("new\n")
+    with pytest.raises(KeyboardInterrupt):
+        node.workspaces.capture(ATTEMPT, base, CaptureOptions(AUTHOR, lambda _: None, on_packed=send))
+    assert OWN_REF not in node.git("for-each-ref")
+    ((tip, data),) = sent
+    assert take(repository, data, ExpectedResult(ATTEMPT, tip, base)) == tip
+    assert repository.git("show", f"{tip}:new.txt") == "new"
+    node.workspaces.reset(replace(ATTEMPT, step=Step.VERIFY), tip)
+    assert node.git("rev-parse", f"refs/heads/{task_branch(BATCH, ATTEMPT.task)}") == tip
+    assert node.git("status", "--porcelain", at=workspace) == ""
+    assert "saved" not in node.git("for-each-ref")
 
 
 def test_a_result_comes_too_late_if_a_later_attempt_has_one(

@@ -63,7 +63,7 @@ def result(folder: Path, instant: int) -> dict[str, object]:
     reached = worktree.git("rev-list", "--glob=refs/*", at=worktree.main).split()
     return {
         "killed": status == -signal.SIGKILL,
-        "captured": {**asdict(captured), "tip": "", "reverted_sources": ()},
+        "captured": {**asdict(captured), "tip": "", "pack": "", "reverted_sources": ()},
         "files": worktree.files(captured.tip),
         "parents": len(worktree.git("rev-parse", f"{captured.tip}^@").split()),
         "again": worktree.capture(restore=restore).tip == captured.tip,

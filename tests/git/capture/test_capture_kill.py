@@ -16,6 +16,7 @@ CAPTURED = {
     "diffstat": [3, 2, 2],
     "empty": False,
     "reverted_sources": [],  # by the first of them
+    "pack": "",
 }
 WHOLE = {
     "captured": CAPTURED,

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from plait.git.command import GitError
 from plait.git.interfaces import CommitInfo
-from plait.git.worktrees.signing import SigningError
+from plait.git.worktrees.signing import SigningError, make_signing_error
 from tests.support.task_worktree import AUTHOR, TaskWorktree
 
 
@@ -84,6 +85,11 @@ def test_without_a_configured_user_the_author_is_plait(worktree: TaskWorktree) -
     assert people(worktree) == ["plait <plait@localhost>"] * 2
 
 
+def test_an_empty_name_is_none(worktree: TaskWorktree) -> None:
+    worktree.git("config", "user.name", "")
+    assert people(worktree) == ["plait <plait@localhost>"] * 2
+
+
 def test_without_a_user_the_named_author_commits(worktree: TaskWorktree) -> None:
     worktree.git("config", "--unset", "user.name")
     worktree.git("config", "--unset", "user.email")
@@ -124,3 +130,23 @@ def test_a_failed_signature_is_reported_and_nothing_is_lost(
     assert (worktree.path / "one.txt").read_text() == "1\n"
     worktree.git("config", "commit.gpgsign", "false")
     assert worktree.capture(hooks=hooks).files == ("one.txt",)
+
+
+FAILED = "error: gpg failed to sign the data"
+
+
+@pytest.mark.parametrize(
+    ("stderr", "why"),
+    [
+        (f"{FAILED}\nfatal: failed to write commit object\n", ""),
+        (f"{FAILED}:\n(no gpg output)\nfatal: failed to write commit object\n", ""),
+        (
+            f"{FAILED}:\n[GNUPG:] KEY_CONSIDERED 1 0\ngpg: signing failed: No secret key\n",
+            ": gpg: signing failed: No secret key",
+        ),
+    ],
+)
+def test_a_failed_signature_says_what_the_program_printed(stderr: str, why: str) -> None:
+    """Git 2.41 and newer tells it, in lines of their own."""
+    error = make_signing_error(GitError("git commit-tree: failed", stderr=stderr))
+    assert error.message == f"signing failed: gpg failed to sign the data{why}"

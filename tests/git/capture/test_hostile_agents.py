@@ -74,10 +74,20 @@ def test_a_missing_gitdir_is_reported(worktree: TaskWorktree) -> None:
         worktree.capture()
 
 
-def test_an_invalid_head_is_repaired(worktree: TaskWorktree) -> None:
-    (worktree.gitdir / "HEAD").write_text("nonsense\n")
+@pytest.mark.parametrize("head", ["nonsense\n", "ref: refs/heads/a\0b\n"])
+def test_an_invalid_head_is_repaired(worktree: TaskWorktree, head: str) -> None:
+    (worktree.gitdir / "HEAD").write_text(head)
     worktree.write("one.txt", "1\n")
     assert worktree.capture().files == ("one.txt",)
+
+
+@pytest.mark.parametrize("ref", ["refs/worktree/x", "refs/heads/a\u2028b", "refs/heads/a\u00a0b"])
+def test_commits_under_an_unusual_head_are_the_result(worktree: TaskWorktree, ref: str) -> None:
+    worktree.git("update-ref", ref, worktree.base, at=worktree.main)
+    worktree.git("update-ref", ref, worktree.base)
+    worktree.git("symbolic-ref", "HEAD", ref)
+    own = worktree.commit("one.txt", "1\n")
+    assert worktree.capture().tip == own
 
 
 def trap(worktree: TaskWorktree) -> tuple[Path, Path]:

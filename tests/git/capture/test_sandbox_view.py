@@ -15,9 +15,14 @@ from pathlib import Path
 import pytest
 
 from plait.git.objects import is_safe_path
+from plait.git.worktrees.agent_worktree import VIEW_FOLDER
+from plait.git.worktrees.capture import snapshot_workspace
 from plait.git.worktrees.metadata import LeaseMetadata, write_lease
+from plait.git.worktrees.replaced_repositories import disable_replaced_repositories
 from plait.git.worktrees.result_checks import UnfinishedError
-from plait.git.worktrees.sandbox_view import VIEW_FOLDER, build_view
+from plait.git.worktrees.sandbox_view import build_view
+from plait.git.worktrees.view_absorption import absorb_view
+from plait.git.worktrees.worktree import Repository
 from tests.support.task_worktree import ATTEMPT, TaskWorktree
 
 
@@ -61,6 +66,10 @@ class ViewedWorktree:
 
 @pytest.fixture
 def agent(worktree: TaskWorktree) -> ViewedWorktree:
+    return open_view(worktree)
+
+
+def open_view(worktree: TaskWorktree) -> ViewedWorktree:
     write_lease(worktree.gitdir, LeaseMetadata(ATTEMPT.batch, ATTEMPT.task, worktree.base))
     build_view(worktree.common, worktree.gitdir)
     return ViewedWorktree(worktree)
@@ -75,6 +84,37 @@ def test_a_view_has_the_branches_and_the_index_of_the_worktree(agent: ViewedWork
     assert agent.git("log", "--format=%H") == agent.worktree.base
     assert agent.git("symbolic-ref", "HEAD") == f"refs/heads/{agent.worktree.branch}"
     assert agent.git("rev-parse", "trunk") == agent.worktree.base
+
+
+@pytest.mark.parametrize("limit", [0, 1 << 16])
+def test_a_view_has_all_refs_whether_they_are_packed_or_not(
+    worktree: TaskWorktree, monkeypatch: pytest.MonkeyPatch, limit: int
+) -> None:
+    monkeypatch.setattr("plait.git.worktrees.sandbox_view._MAX_PACKED_BYTES", limit)
+    worktree.git("tag", "-m", "packed", "v1")
+    worktree.git("branch", "packed")
+    worktree.git("branch", "a\u2028b")  # a line ends there for Python, and not for git
+    worktree.git("pack-refs", "--all")
+    worktree.git("commit", "-qm", "more", "--allow-empty")
+    worktree.git("branch", "-f", "packed", "HEAD")  # which is loose as well now
+    worktree.git("tag", "-m", "loose", "v2")
+    worktree.git("update-ref", "refs/remotes/origin/main", "HEAD")
+    worktree.git("symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/main")
+    build_view(worktree.common, worktree.gitdir)
+    agent, names = ViewedWorktree(worktree), "--format=%(refname) %(objectname) %(*objectname) %(symref)"
+    assert agent.git("for-each-ref", names) == worktree.git("for-each-ref", names)
+    assert agent.git("describe") == "v2"
+
+
+def test_hooks_can_be_read_and_examples_are_left_out(worktree: TaskWorktree) -> None:
+    """Tools that put hooks of their own there put them into the view."""
+    hooks, gitdir = worktree.common / "hooks", worktree.gitdir
+    hooks.mkdir(exist_ok=True)
+    (hooks / "pre-commit.sample").write_text("exit 1\n")
+    assert str(hooks) not in dict(build_view(worktree.common, gitdir).readable)
+    assert list_files(gitdir / VIEW_FOLDER / "hooks") == {}
+    (hooks / "pre-commit").write_text("exit 0\n")
+    assert dict(build_view(worktree.common, gitdir).readable)[str(hooks)] == str(hooks)
 
 
 def test_a_view_has_the_settings_of_the_repository_without_passwords(worktree: TaskWorktree) -> None:
@@ -132,6 +172,15 @@ def test_commits_on_another_branch_and_stashes_are_saved(agent: ViewedWorktree) 
     assert agent.worktree.git("for-each-ref", "refs/heads/aside", "refs/stash", at=agent.worktree.main) == ""
 
 
+@pytest.mark.parametrize("name", ["a\0b", "../../outside", "x" * 5000, "a/../../../outside"])
+def test_a_ref_that_can_not_be_one_costs_no_commit(agent: ViewedWorktree, tmp_path: Path, name: str) -> None:
+    own = agent.commit("one.txt", "1\n")
+    (tmp_path / "outside").write_text(f"{own}\n")
+    with (agent.view / "packed-refs").open("a") as file:
+        file.write(f"{own} refs/heads/{name}\n")
+    assert agent.worktree.capture().tip == own
+
+
 def test_a_head_on_another_branch_counts_as_the_result(agent: ViewedWorktree) -> None:
     agent.git("checkout", "-q", "-b", "mine")
     own = agent.commit("one.txt", "1\n")
@@ -146,12 +195,35 @@ def test_staged_files_are_captured_also_ignored_ones(agent: ViewedWorktree) -> N
     assert set(agent.worktree.capture().files) == {".gitignore", "kept.log"}
 
 
+def test_a_file_that_is_as_it_was_staged_need_not_be_read_again(agent: ViewedWorktree) -> None:
+    agent.worktree.write(".gitignore", "*.log\n")
+    agent.worktree.write("out.log", "forced\n")
+    agent.git("add", "-f", ".gitignore", "out.log")
+    agent.worktree.write("edited.txt", "staged\n")
+    agent.git("add", "edited.txt")
+    agent.worktree.write("edited.txt", "edited\n")
+    absorb_view(Repository(agent.worktree.common), agent.worktree.gitdir)
+    assert agent.worktree.git("diff-files", "--name-only") == "edited.txt"
+    assert "out.log" in agent.worktree.git("ls-files").splitlines()
+
+
 def test_a_file_that_is_untracked_on_purpose_is_removed_from_the_result(agent: ViewedWorktree) -> None:
     agent.worktree.write(".gitignore", "b.txt\n")
     agent.git("rm", "-q", "--cached", "b.txt")
     captured = agent.worktree.capture()
     assert "b.txt" not in agent.worktree.files(captured.tip)
     assert (agent.worktree.path / "b.txt").exists()
+
+
+def test_what_is_staged_and_committed_with_sha256_ids_is_captured(tmp_path: Path) -> None:
+    agent = open_view(TaskWorktree.create(tmp_path, object_format="sha256"))
+    own = agent.commit(".gitignore", "*.log\nb.txt\n")
+    agent.worktree.write("kept.log", "log\n")
+    agent.git("add", "-f", "kept.log")
+    agent.git("rm", "-q", "--cached", "b.txt")
+    captured = agent.worktree.capture()
+    assert set(captured.files) == {".gitignore", "b.txt", "kept.log"}
+    assert own in agent.worktree.git("rev-list", captured.tip, at=agent.worktree.main)
 
 
 def test_an_unfinished_merge_with_conflicts_is_refused(agent: ViewedWorktree) -> None:
@@ -174,7 +246,7 @@ def test_packed_commits_are_imported(agent: ViewedWorktree) -> None:
 def test_a_history_that_is_too_large_is_left_out_but_its_files_are_not(
     agent: ViewedWorktree, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("plait.git.worktrees.sandbox_view.MAX_IMPORT_BYTES", 10)
+    monkeypatch.setattr("plait.git.worktrees.view_absorption.MAX_IMPORT_BYTES", 10)
     own = agent.commit("one.txt", "1\n")
     captured = agent.worktree.capture()
     assert captured.files == ("one.txt",)
@@ -269,10 +341,32 @@ def test_commits_without_their_files_are_not_taken_over(agent: ViewedWorktree) -
     assert agent.worktree.git("fsck", "--no-dangling", at=agent.worktree.main) == ""
 
 
+@pytest.mark.parametrize("name", ["HEAD^{tree}", "HEAD:one.txt", "HEAD~^{tree}", "note", "1" * 40])
+def test_nothing_but_a_commit_becomes_the_branch(agent: ViewedWorktree, name: str) -> None:
+    """Git refuses to work with a branch that holds anything else."""
+    agent.commit("one.txt", "1\n")
+    agent.git("tag", "-a", "-m", "note", "note")
+    branch = f"refs/heads/{agent.worktree.branch}"
+    (agent.view / branch).write_text(f"{agent.git('rev-parse', name)}\n")
+    (agent.worktree.common / "logs" / branch).unlink()  # as plait's worktrees have none
+    absorb_view(Repository(agent.worktree.common), agent.worktree.gitdir)
+    assert agent.worktree.git("cat-file", "-t", branch, at=agent.worktree.main) == "commit"
+    assert agent.worktree.capture().files == ("one.txt",)
+    assert agent.worktree.git("fsck", "--no-dangling", at=agent.worktree.main) == ""
+
+
+def test_a_commit_that_another_ref_of_the_repository_holds_becomes_the_branch(agent: ViewedWorktree) -> None:
+    own, common = agent.commit("one.txt", "1\n"), agent.worktree.common
+    shutil.copytree(agent.view / "objects", common / "objects", dirs_exist_ok=True, ignore=lambda *_: ["info"])
+    agent.worktree.git("update-ref", "refs/heads/other", own, at=agent.worktree.main)
+    absorb_view(Repository(common), agent.worktree.gitdir)
+    assert agent.worktree.git("rev-parse", agent.worktree.branch, at=agent.worktree.main) == own
+
+
 def test_many_branches_of_an_agent_are_saved_up_to_a_limit(
     agent: ViewedWorktree, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("plait.git.worktrees.sandbox_view._MAX_SAVED_REFS", 3)
+    monkeypatch.setattr("plait.git.worktrees.view_absorption._MAX_SAVED_REFS", 3)
     commits = "".join(f"commit refs/heads/b{n}\ncommitter a <a@b> {n} +0000\ndata 1\nx\n" for n in range(5))
     command = ["git", "fast-import", "--quiet"]
     subprocess.run(command, cwd=agent.worktree.path, env=agent.env, input=commits.encode(), check=True)
@@ -310,7 +404,8 @@ def test_an_index_that_names_files_outside_of_the_worktree_captures_none_of_them
     agent.worktree.write("xx/secret.txt", "x\n")
     agent.git("add", "xx/secret.txt")
     index = agent.gitdir / "index"
-    index.write_bytes(index.read_bytes().replace(b"xx/secret.txt", b"../secret.txt"))
+    content = index.read_bytes()[:-20].replace(b"xx/secret.txt", b"../secret.txt")
+    index.write_bytes(content + hashlib.sha1(content, usedforsecurity=False).digest())
     captured = agent.worktree.capture()
     assert "secret\n" not in agent.worktree.files(captured.tip).values()
     assert captured.files == ("xx/secret.txt",)
@@ -380,6 +475,33 @@ def test_a_kill_while_a_view_is_absorbed_loses_nothing(agent: ViewedWorktree) ->
     assert agent.worktree.capture().tip == own
 
 
+def make_lazy_repository(gitdir: Path, worktree: TaskWorktree, proof: Path) -> None:
+    """One whose HEAD is missing: git runs a program that its settings name to fetch it."""
+    worktree.git("init", "-q", "--bare", str(gitdir), at=gitdir.parent)
+    settings = {
+        "core.bare": "false",
+        "core.repositoryFormatVersion": "1",
+        "extensions.partialClone": "evil",
+        "remote.evil.url": str(gitdir),
+        "remote.evil.promisor": "true",
+        "remote.evil.uploadpack": f"touch {proof};",
+    }
+    for name, value in settings.items():
+        worktree.git("config", "-f", str(gitdir / "config"), name, value, at=gitdir.parent)
+    (gitdir / "HEAD").write_text(f"{'1' * 40}\n")
+
+
+def test_a_repository_in_the_place_of_the_worktrees_own_runs_nothing(agent: ViewedWorktree, tmp_path: Path) -> None:
+    """A mount protects `.git` only in the sandbox's own namespace."""
+    (agent.worktree.path / ".git").unlink()
+    make_lazy_repository(agent.worktree.path / ".git", agent.worktree, tmp_path / "ran")
+    agent.worktree.write("one.txt", "1\n")
+    (tmp_path / "ran").unlink(missing_ok=True)
+    assert agent.worktree.capture().files == ("one.txt",)
+    assert not (tmp_path / "ran").exists()
+    assert agent.worktree.git("status", "--porcelain") == ""
+
+
 # -- submodules
 
 
@@ -397,7 +519,7 @@ def make_hostile_repository(folder: Path, worktree: TaskWorktree, proof: Path) -
     return worktree.git("rev-parse", "HEAD", at=folder)
 
 
-@pytest.mark.parametrize("damage", ["", "objects/pack", "objects"])
+@pytest.mark.parametrize("damage", ["", "objects/info", "objects"])
 def test_a_repository_in_the_place_of_an_empty_submodule_runs_nothing(
     worktree: TaskWorktree, tmp_path: Path, damage: str
 ) -> None:
@@ -414,6 +536,22 @@ def test_a_repository_in_the_place_of_an_empty_submodule_runs_nothing(
     assert not (tmp_path / "ran").exists()
 
 
+def test_comparing_files_runs_nothing_of_a_repository_in_the_place_of_a_submodule(
+    worktree: TaskWorktree, tmp_path: Path
+) -> None:
+    """`plait diff` while the agent works: its view isn't absorbed yet."""
+    head = make_hostile_repository(worktree.path / "inner", worktree, tmp_path / "ran")
+    worktree.git("update-index", "--add", "--cacheinfo", f"160000,{head},inner")
+    worktree.git("commit", "-qm", "submodule")
+    (tmp_path / "ran").unlink(missing_ok=True)
+    worktree.write("one.txt", "1\n")
+    before = list_files(worktree.common)
+    git, tree = snapshot_workspace(Repository(worktree.common), worktree.path, worktree.base, tmp_path)
+    assert git.run("diff-tree", "--name-only", "-z", "HEAD", tree).fields == ["one.txt"]
+    assert list_files(worktree.common) == before
+    assert not (tmp_path / "ran").exists()
+
+
 def test_a_repository_that_the_agent_committed_as_a_submodule_runs_nothing(
     agent: ViewedWorktree, tmp_path: Path
 ) -> None:
@@ -423,6 +561,25 @@ def test_a_repository_that_the_agent_committed_as_a_submodule_runs_nothing(
     (tmp_path / "ran").unlink(missing_ok=True)
     agent.worktree.capture()
     assert not (tmp_path / "ran").exists()
+
+
+def test_what_replaced_a_repository_is_disabled_before_a_view_is_absorbed(
+    worktree: TaskWorktree, tmp_path: Path
+) -> None:
+    """After a setup, a score command or a gate, git works there as well."""
+    worktree.git("update-index", "--add", "--cacheinfo", f"160000,{worktree.base},inner")
+    worktree.git("commit", "-qm", "submodule")
+    build_view(worktree.common, worktree.gitdir)
+    assert not disable_replaced_repositories(worktree.gitdir)
+    make_hostile_repository(worktree.path / "inner", worktree, tmp_path / "ran")
+    assert disable_replaced_repositories(worktree.gitdir)
+    (worktree.path / ".git").unlink()
+    make_hostile_repository(worktree.path, worktree, tmp_path / "ran")
+    (tmp_path / "ran").unlink(missing_ok=True)
+    assert disable_replaced_repositories(worktree.gitdir)
+    worktree.git("status", "--porcelain")
+    assert not (tmp_path / "ran").exists()
+    assert not disable_replaced_repositories(worktree.gitdir)
 
 
 def test_a_submodule_that_is_replaced_by_a_link_changes_no_repository_outside(

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
 from plait.core.errors import Fault
-from plait.git.worktrees.result_checks import UnfinishedError
+from plait.git.worktrees.agent_worktree import open_worktree
+from plait.git.worktrees.result_checks import UnfinishedError, check_finished
+from plait.git.worktrees.tree_snapshot import copy_index
 from tests.support.task_worktree import TaskWorktree
 
 
@@ -58,6 +61,13 @@ def test_unresolved_conflicts_are_refused(fork: TaskWorktree, what: str) -> None
     with pytest.raises(UnfinishedError):
         fork.capture()
     assert list(fork.read_saved_refs()) == [ref]
+
+
+def test_a_file_of_any_size_in_the_place_of_one_in_conflict_is_not_read(fork: TaskWorktree, tmp_path: Path) -> None:
+    fork.git("merge", "theirs", fails=True)
+    os.truncate(fork.path / "a.txt", 1 << 40)
+    worktree = open_worktree(fork.repository, fork.path, fork.branch)
+    assert check_finished(worktree, copy_index(worktree, tmp_path, fork.base), fork.base) is None
 
 
 @pytest.mark.parametrize("staged", [True, False])

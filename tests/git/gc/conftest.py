@@ -16,20 +16,14 @@ from plait.git.refs import batch_branch
 from plait.git.worktrees.workspaces import GitWorkspaces
 from plait.git.worktrees.worktree import Repository, WorkspaceLayout
 from plait.system.state_paths import StateFolder
+from tests.support.git_repository import isolate_git
 
 PLAIN = WorkspaceSetup()
 
 
 @pytest.fixture(autouse=True)
 def git_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Git behaves the same whoever runs the tests."""
-    for name in [name for name in os.environ if name.startswith("GIT_")]:
-        monkeypatch.delenv(name)
-    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
-    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
-    for role in ("AUTHOR", "COMMITTER"):
-        monkeypatch.setenv(f"GIT_{role}_NAME", "t")
-        monkeypatch.setenv(f"GIT_{role}_EMAIL", "t@example.com")
+    isolate_git(monkeypatch)
 
 
 def git(where: Path, *args: str) -> str:

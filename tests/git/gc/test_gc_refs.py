@@ -17,6 +17,7 @@ from plait.git.gc.inventory import RefNames, list_refs
 from plait.git.gc.removal_rules import GcOptions
 from plait.git.gc.restore import list_saved_commits, restore_branch
 from plait.git.refs import BASES, attempt_ref, batch_branch, task_branch
+from tests.support.task_worktree import ATTEMPT, TaskWorktree
 
 if TYPE_CHECKING:
     from tests.git.gc.conftest import GcProject
@@ -93,7 +94,7 @@ def test_a_checked_out_branch_is_kept(project: GcProject, made: dict[str, str], 
     project.git("merge", "-q", "--no-ff", "-m", "merged", made["a"])
     project.git("worktree", "add", "-q", str(tmp_path / "review"), "plait/batch-beef")
     plan = project.plan()
-    assert project.find_kept(plan.kept)["plait/batch-beef"] == f"it is checked out in {tmp_path / 'review'}"
+    assert project.find_kept(plan.kept)["plait/batch-beef"] == f"checked out in {tmp_path / 'review'}"
 
 
 def test_a_branch_that_moves_after_planning_is_kept(project: GcProject, made: dict[str, str]) -> None:
@@ -111,7 +112,7 @@ def test_a_branch_checked_out_after_planning_is_kept(project: GcProject, tmp_pat
     items = project.plan().removals
     project.git("worktree", "add", "-q", str(tmp_path / "review"), "plait/task-beef-a")
     outcomes = list(project.make_collector.clean(items, GcOptions()))
-    assert project.find_kept(outcomes) == {"plait/task-beef-a": f"it is checked out in {tmp_path / 'review'}"}
+    assert project.find_kept(outcomes) == {"plait/task-beef-a": f"checked out in {tmp_path / 'review'}"}
     assert "plait/task-beef-a" in heads(project)
 
 
@@ -124,7 +125,7 @@ def test_a_batch_resumed_after_planning_keeps_everything(
     items, before = project.plan(options).removals, project.refs()
     project.batch("beef", "a", "b", over=False)
     outcomes = list(project.make_collector.clean(items, options))
-    assert set(project.find_kept(outcomes).values()) == {"batch beef is not over"}
+    assert set(project.find_kept(outcomes).values()) == {"batch beef has not ended"}
     assert project.find_removed(outcomes) == {}
     assert project.refs() == before
     assert (project.state.batch("beef") / "tasks").is_dir()
@@ -293,6 +294,36 @@ def test_a_branch_whose_commit_is_gone_is_started_again(project: GcProject) -> N
     break_object(project, gone)
     project.workspace("beef", "a")
     assert project.refs(f"refs/heads/{branch}") == {f"refs/heads/{branch}": project.base}
+
+
+@pytest.mark.parametrize("content", [b"", b"\0" * 41])
+def test_refs_that_a_loss_of_power_emptied_are_named_and_removed_or_made_again(
+    project: GcProject, content: bytes
+) -> None:
+    project.batch("beef", "b")
+    names = ["refs/plait/saved/beef/b/1", f"refs/heads/{task_branch('beef', 'b')}"]
+    for name in names:
+        (project.common / name).parent.mkdir(parents=True, exist_ok=True)
+        (project.common / name).write_bytes(content)
+    assert {check.text for check in check_refs(project.repository.git)} == {
+        f"{name} is broken: git can't read it" for name in names
+    }
+    folder = project.workspace("beef", "b")
+    assert project.refs(names[1]) == {names[1]: project.git("rev-parse", "HEAD", at=folder)}
+    removed = project.find_removed(project.clean())
+    assert removed[names[0]] == "git can't read it"
+    assert check_refs(project.repository.git) == []
+    project.git("gc", "--quiet", "--prune=now")
+
+
+def test_an_emptied_ref_of_a_result_is_set_again(tmp_path: Path) -> None:
+    worktree = TaskWorktree.create(tmp_path)
+    worktree.write("a.txt", "changed\n")
+    for name in (attempt_ref(ATTEMPT), f"refs/heads/{worktree.branch}"):
+        (worktree.common / name).parent.mkdir(parents=True, exist_ok=True)
+        (worktree.common / name).write_bytes(b"")
+    tip = worktree.capture().tip
+    assert worktree.git("rev-parse", attempt_ref(ATTEMPT), at=worktree.main) == tip
 
 
 def test_the_doctor_names_broken_refs(project: GcProject, made: dict[str, str]) -> None:

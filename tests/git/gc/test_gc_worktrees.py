@@ -66,7 +66,7 @@ def test_what_judges_left_is_removed_with_its_batch_and_not_saved(project: GcPro
 def test_worktrees_of_an_unfinished_batch_are_kept(project: GcProject) -> None:
     project.batch("beef", "a", over=False)
     path = project.workspace("beef", "a")
-    assert project.find_kept(project.plan().kept)["task-a"] == "batch beef is not over"
+    assert project.find_kept(project.plan().kept)["task-a"] == "batch beef has not ended"
     assert project.clean() == []
     assert path.is_dir()
 
@@ -79,7 +79,7 @@ def test_a_batch_resumed_after_planning_keeps_its_worktree(
     items = project.plan().removals
     project.batches["beef"] = replace(project.batches["beef"], is_over=False)
     outcomes = list(project.make_collector.clean(items, GcOptions()))
-    assert project.find_kept(outcomes)["task-a"] == "batch beef is not over"
+    assert project.find_kept(outcomes)["task-a"] == "batch beef has not ended"
     assert path.is_dir()
     assert project.git("status", "--porcelain", at=path) == ""
 
@@ -113,7 +113,7 @@ def test_a_locked_worktree_is_kept(project: GcProject) -> None:
     project.batch("beef", "a")
     path = project.workspace("beef", "a")
     project.git("worktree", "lock", "--reason", "mine for now", str(path))
-    assert project.find_kept(project.plan().kept)["task-a"] == "it is locked: mine for now"
+    assert project.find_kept(project.plan().kept)["task-a"] == "locked: mine for now"
     assert project.clean() == []
     assert path.is_dir()
 
@@ -146,7 +146,7 @@ def test_a_gitdir_without_a_folder_is_removed_after_saving_its_commits(project: 
     project.git("commit", "-q", "-m", "alone", at=path)
     shutil.rmtree(path)
     outcomes = project.clean()
-    assert project.find_removed(outcomes)["task-a"] == "it is incomplete"
+    assert project.find_removed(outcomes)["task-a"] == "incomplete"
     assert project.list_worktrees() == []
     assert project.git("show", "refs/plait/saved/beef/a/1:new.txt") == "committed on no branch"
 
@@ -171,8 +171,8 @@ def test_incomplete_worktrees_of_dead_processes_are_removed_and_others_kept(proj
         project.git("worktree", "add", "-q", "--no-checkout", "--detach", str(folder))
     grow_old(dead)
     plan = project.plan()
-    assert project.find_removed(plan.removals)[dead.name] == "its creator has exited"
-    assert project.find_kept(plan.kept)[fresh.name] == "it is just being made"
+    assert project.find_removed(plan.removals)[dead.name] == "the creator has exited"
+    assert project.find_kept(plan.kept)[fresh.name] == "just being made"
 
 
 def test_the_pool_and_the_trash_are_emptied_when_no_batch_runs(project: GcProject) -> None:
@@ -180,7 +180,7 @@ def test_the_pool_and_the_trash_are_emptied_when_no_batch_runs(project: GcProjec
     project.workspace("beef", "a")
     project.workspaces.release("beef", "a")
     (pooled,) = project.layout.pool.iterdir()
-    assert project.find_kept(project.plan().kept)[pooled.name] == "the next task of batch beef may get it"
+    assert project.find_kept(project.plan().kept)[pooled.name] == "perhaps for the next task of batch beef"
     project.batches["beef"] = replace(project.batches["beef"], is_over=True)
     (project.layout.trash / "plait-0123").mkdir(parents=True)
     (project.layout.trash / "plait-0123" / "file").write_text("x" * 10_000)
@@ -206,7 +206,7 @@ def test_workspaces_of_missing_repositories_are_removed_only_on_request(project:
     (other / "batch-cafe" / "task-x").mkdir(parents=True)
     (other / "batch-cafe" / "task-x" / ".git").write_text("gitdir: /nowhere/at/all/.git/worktrees/plait-1\n")
     assert project.find_kept(project.plan().kept) == {
-        "other-2": "the repository /nowhere/at/all/.git is gone; remove it with --forget-lost"
+        "other-2": "the repository /nowhere/at/all/.git is gone; remove with --forget-lost"
     }
     assert project.clean() == []
     project.clean(GcOptions(lost=True))
@@ -255,7 +255,7 @@ def test_a_copy_of_a_repository_leaves_the_worktrees_of_the_original_alone(proje
     plan = plan_gc(copy.collect_facts(), GcOptions())
     assert [item.item for item in plan.removals if isinstance(item.item, WorktreeItem)] == []
     kept = {item.why for item in plan.kept if isinstance(item.item, WorktreeItem)}
-    assert kept == {f"it belongs to the repository in {project.common}, of which this is a copy"}
+    assert kept == {f"belongs to the repository in {project.common}, of which this is a copy"}
     list(copy.clean(plan.removals, GcOptions()))
     assert project.list_worktrees() == before
     assert project.git("status", "--porcelain", at=project.workspace("beef", "a")) == "?? new.txt"

@@ -156,17 +156,17 @@ def test_a_merged_branch_of_a_finished_batch_is_removed_and_an_unmerged_one_kept
     tip = "0" * 40
     assert decide_item(BranchItem("plait/task-old-a", tip, "old", "a", in_batch_branch=True)) == (
         True,
-        "the batch branch has it",
+        "in the batch branch",
     )
-    assert decide_item(BranchItem("plait/task-old-a", tip, "old", "a", saved=True)) == (False, "it is not merged")
-    assert decide_item(BranchItem("plait/batch-old", tip, "old", merged=True)) == (True, "it is merged")
+    assert decide_item(BranchItem("plait/task-old-a", tip, "old", "a", saved=True)) == (False, "not merged")
+    assert decide_item(BranchItem("plait/batch-old", tip, "old", merged=True)) == (True, "merged")
     assert decide_item(BranchItem("plait/batch-old", tip, "old", in_batch_branch=True, saved=True)) == (
         False,
-        "it is not merged",
+        "not merged",
     )
     assert decide_item(BranchItem("plait/batch-old", tip, "old", pushed=True)) == (
         False,
-        "it is pushed, but not merged as far as known here",
+        "pushed, but not merged as far as known here",
     )
     long_ago = decide(facts(), GcOptions(older=DAY), BranchItem("plait/batch-old", tip, "old"))
     assert isinstance(long_ago, Removal)
@@ -175,7 +175,7 @@ def test_a_merged_branch_of_a_finished_batch_is_removed_and_an_unmerged_one_kept
 
 def test_the_pool_is_removed_when_no_batch_runs() -> None:
     pooled = WorktreeItem("w", WorktreeUse.POOL, entry="e")
-    assert decide_item(pooled) == (False, "the next task of batch going may get it")
+    assert decide_item(pooled) == (False, "perhaps for the next task of batch going")
     quiet = GcFacts(NOW, {}, ())
     assert isinstance(decide(quiet, GcOptions(), pooled), Removal)
 
@@ -183,11 +183,11 @@ def test_the_pool_is_removed_when_no_batch_runs() -> None:
 def test_fresh_items_of_an_unknown_batch_are_kept() -> None:
     assert decide_item(PathItem(PathKind.BATCH_FOLDER, "f", "unknown", age=60.0)) == (
         False,
-        "it may be being submitted",
+        "perhaps being submitted",
     )
     assert decide_item(PathItem(PathKind.BATCH_FOLDER, "f", "unknown", age=FRESH_SECONDS)) == (
         True,
-        "it was never submitted",
+        "never submitted",
     )
     assert decide_item(WorktreeItem("w", WorktreeUse.TASK, "unknown", age=60.0))[0] is False
     assert decide_item(WorktreeItem("w", WorktreeUse.TASK, "unknown", age=FRESH_SECONDS))[0] is True
@@ -195,7 +195,7 @@ def test_fresh_items_of_an_unknown_batch_are_kept() -> None:
 
 def test_unmerged_work_is_removed_only_with_forget_and_with_unmerged() -> None:
     ref = RefItem("refs/plait/attempts/old/a/write-1", "0" * 40, "old")
-    assert decide_item(ref) == (False, "it can be restored; remove it with --forget")
+    assert decide_item(ref) == (False, "can be restored; remove with --forget")
     named = frozenset({"old"})
-    assert decide_item(ref, GcOptions(forget=named)) == (False, "it was never merged; remove it with --with-unmerged")
+    assert decide_item(ref, GcOptions(forget=named)) == (False, "never merged; remove with --with-unmerged")
     assert decide_item(ref, GcOptions(forget=named, unmerged=True))[0] is True

@@ -11,6 +11,7 @@ import pytest
 from plait.core.decisions import Change
 from plait.core.errors import UserError
 from plait.core.reports import MergeConflicted, MergeDone
+from plait.core.requests import FileChoice, ResolvedFile
 from plait.git.interfaces import MergeMessage, MergeRules
 from plait.git.merge.resolution import Resolution, ResolvedConflict, Side, find_conflict_marker, resolve_conflict
 from tests.support.batch_branch import MergedBranch
@@ -61,6 +62,7 @@ def test_the_commit_names_what_it_resolves_and_is_held_by_a_ref(line: MergedBran
     head, change = line.head, {"page.txt": page((3, "both")).encode()}
     made = resolve(line, two, change)
     assert made.diffstat == (2, 2, 1)
+    assert made.files == (ResolvedFile("page.txt", FileChoice.EDITED),)
     git = line.repository.git
     assert git("rev-parse", f"{made.commit}^@") == head
     trailers = git("log", "-1", "--format=%(trailers)", made.commit).split("\n")

@@ -13,6 +13,7 @@ import pytest
 
 from plait.git.interfaces import WorkspaceSetup
 from plait.git.worktrees.workspaces import GitWorkspaces
+from tests.support.git_repository import isolate_git
 
 BATCH = "7f3a"
 PLAIN = WorkspaceSetup()
@@ -20,17 +21,7 @@ PLAIN = WorkspaceSetup()
 
 @pytest.fixture(autouse=True)
 def git_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Git behaves the same whoever runs the tests."""
-    for name in [name for name in os.environ if name.startswith("GIT_")]:
-        monkeypatch.delenv(name)
-    identity = {f"GIT_{who}_NAME": "Somebody" for who in ("AUTHOR", "COMMITTER")}
-    identity |= {f"GIT_{who}_EMAIL": "somebody@example.org" for who in ("AUTHOR", "COMMITTER")}
-    for name, value in {
-        **identity,
-        "GIT_CONFIG_GLOBAL": os.devnull,
-        "GIT_CONFIG_NOSYSTEM": "1",
-    }.items():
-        monkeypatch.setenv(name, value)
+    isolate_git(monkeypatch)
 
 
 @dataclass

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ from plait.git.gc.inventory import RefNames
 from plait.git.gc.restore import restore_branch
 from plait.git.interfaces import WorkspaceSetup
 from plait.git.worktrees.worktree import Repository
+from plait.system import flock
 
 if TYPE_CHECKING:
     from tests.git.worktrees.conftest import WorkspaceRepo
@@ -82,6 +84,24 @@ def test_a_commit_is_saved(repo: WorkspaceRepo, pooled: Path, discard: Discard) 
     repo.git("merge-base", "--is-ancestor", commit, saved)
 
 
+def test_a_worktree_is_reused_without_reading_the_refs_of_other_tasks(
+    repo: WorkspaceRepo, pooled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There may be thousands. Git complains of this one when it reads it."""
+    broken = repo.common / "refs" / "heads" / "broken"
+    broken.write_text("1" * 40 + "\n")
+    base = repo.commit({"README": "later\n"})
+    trace = tmp_path / "trace"
+    monkeypatch.setenv("GIT_TRACE2_EVENT", str(trace))
+    workspace = repo.prepare("next", base=base)
+    monkeypatch.delenv("GIT_TRACE2_EVENT")
+    assert not pooled.exists()
+    assert "plait/task-7f3a-next" in trace.read_text()
+    assert "heads/broken" not in trace.read_text()
+    broken.unlink()
+    assert repo.git("for-each-ref", "refs/worktree", at=workspace) == ""
+
+
 @DISCARDS
 def test_nothing_is_saved_of_an_unchanged_worktree(repo: WorkspaceRepo, pooled: Path, discard: Discard) -> None:
     repo.write({"ignored.o": "o\n"}, at=pooled)
@@ -130,3 +150,32 @@ def test_a_worktree_whose_changes_cannot_be_saved_stays(repo: WorkspaceRepo, poo
     trim(repo)
     assert not pooled.exists()
     assert len(repo.list_saved("one")) == 1
+
+
+def test_a_worktree_that_another_process_is_taking_is_not_discarded(repo: WorkspaceRepo, pooled: Path) -> None:
+    descriptor = flock.try_lock_folder(pooled)
+    assert descriptor is not None
+    trim(repo)
+    assert repo.status(pooled) == ""
+    os.close(descriptor)
+    trim(repo)
+    assert not pooled.exists()
+
+
+@pytest.mark.parametrize("ways", [("pool", "making"), ("making", "pool")])
+def test_what_is_in_a_worktree_that_was_just_being_moved_is_saved(
+    repo: WorkspaceRepo, pooled: Path, ways: tuple[str, str]
+) -> None:
+    """A killed process had told its gitdir of the new place, and had not moved it yet."""
+    repo.write({"committed.txt": "mine\n"}, at=pooled)
+    repo.git("add", "--all", at=pooled)
+    repo.git("commit", "--quiet", "--message=mine", at=pooled)
+    repo.write({"note.txt": "mine\n"}, at=pooled)
+    gitdir, (place, target) = repo.gitdir(pooled), ways
+    folder = repo.root / place / pooled.name
+    folder.parent.mkdir(exist_ok=True)
+    pooled.rename(folder)
+    (gitdir / "gitdir").write_text(f"{repo.root / target / pooled.name}/.git\n")
+    reuse(repo)
+    saved = [repo.git("ls-tree", "--name-only", each).split() for each in repo.list_saved("one")]
+    assert any({"committed.txt", "note.txt"} <= {*names} for names in saved)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from plait.git.interfaces import WorkspaceSetup
+from plait.git.worktrees.sandbox_view import build_view
 
 if TYPE_CHECKING:
     from tests.git.worktrees.conftest import WorkspaceRepo
@@ -117,3 +120,41 @@ def test_a_submodule_with_a_path_outside_is_skipped(repo: WorkspaceRepo, tmp_pat
     workspace = repo.prepare()
     assert repo.status(workspace) == ""
     assert not (workspace.parent / "escape").exists()
+
+
+# -- after a sandboxed command: its view is in the gitdir
+
+
+def view_and_replace(repo: WorkspaceRepo, workspace: Path, proof: Path) -> None:
+    """The repositories of all submodules by copies whose settings name programs that git runs in them."""
+    build_view(repo.common, Path(repo.git("rev-parse", "--absolute-git-dir", at=workspace)))
+    for folder in (workspace / "lib", workspace / "lib/in side"):
+        gitdir = Path(repo.git("rev-parse", "--absolute-git-dir", at=folder))
+        (folder / ".git").unlink()
+        shutil.copytree(gitdir, folder / ".git")
+        settings = folder / ".git" / "config"
+        repo.git("config", "-f", str(settings), "--unset", "core.worktree", at=workspace)
+        repo.git("config", "-f", str(settings), "filter.evil.clean", f"touch {proof}; cat", at=workspace)
+        (folder / ".git" / "info" / "attributes").write_text("* filter=evil\n")
+        for name in ("library", "inner"):
+            if (folder / name).exists():
+                os.utime(folder / name, (0, 0))  # so git reads it again
+
+
+def test_what_a_sandboxed_gate_left_in_a_submodule_runs_nothing(submodule_repo: WorkspaceRepo, tmp_path: Path) -> None:
+    folder = submodule_repo.gate(submodule_repo.head)
+    view_and_replace(submodule_repo, folder, tmp_path / "ran")
+    assert submodule_repo.gate(submodule_repo.head) == folder
+    assert (folder / "lib/in side/inner").read_text() == "inner\n"
+    assert not (tmp_path / "ran").exists()
+    view_and_replace(submodule_repo, folder, tmp_path / "ran")
+    submodule_repo.release_batch()
+    assert not (tmp_path / "ran").exists()
+
+
+def test_what_a_sandboxed_check_left_in_a_submodule_runs_nothing(submodule_repo: WorkspaceRepo, tmp_path: Path) -> None:
+    workspace = submodule_repo.prepare()
+    view_and_replace(submodule_repo, workspace, tmp_path / "ran")
+    submodule_repo.release()
+    assert not workspace.exists()
+    assert not (tmp_path / "ran").exists()

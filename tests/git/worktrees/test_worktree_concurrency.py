@@ -6,6 +6,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
 from typing import TYPE_CHECKING
 
 import pytest
@@ -81,6 +82,32 @@ def test_workspaces_are_prepared_from_two_processes_at_once(repo: WorkspaceRepo)
             assert repo.git("show", f"refs/plait/saved/{batch}/task-{n}/1:made") == f"{batch} {n}"
     assert len(repo.list_pooled()) <= 4
     assert repo.snapshot_user_files() == before
+
+
+def test_worktrees_are_taken_while_the_pool_is_trimmed(repo: WorkspaceRepo) -> None:
+    workspaces, base, ended = repo.open(), repo.head, Event()
+
+    def work(n: int) -> None:
+        for name in (f"{n}-{turn}" for turn in range(6)):
+            workspace = Path(workspaces.prepare("7f3a", name, base, PLAIN, top=str(repo.top)))
+            repo.write({"made": name}, at=workspace)
+            assert repo.status(workspace) == "?? made"
+            workspaces.release("7f3a", name)
+
+    def trim() -> None:
+        while not ended.is_set():
+            workspaces.trim_pool()
+
+    with ThreadPoolExecutor(6) as threads:
+        trimming = [threads.submit(trim) for _ in range(2)]
+        try:
+            list(threads.map(work, range(4)))
+        finally:
+            ended.set()
+        for each in trimming:
+            each.result()
+    for name in (f"{n}-{turn}" for n in range(4) for turn in range(6)):
+        assert [repo.text(saved, "made") for saved in repo.list_saved(name)] == [name]
 
 
 def test_concurrent_writes_leave_one_complete_lease_file(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Collection, Iterator
 from pathlib import Path
@@ -12,12 +13,13 @@ from plait.git.kept_objects import find_missing_objects
 from plait.git.refs import is_plait_branch
 
 _BRANCHES, _OWN = "refs/heads/", "refs/plait/"
+_UNREADABLE = re.compile(r"^warning: ignoring broken ref (.+)$", re.MULTILINE)
 _MESSAGE = b"What is left of a damaged result\n"
 
 
 @dataclass(frozen=True, slots=True)
 class BrokenRef:
-    """`missing` says what is missing, as git puts it."""
+    """`tip` is empty if git can't read the ref. `missing` says what is missing, as git puts it."""
 
     name: str
     tip: str
@@ -26,7 +28,11 @@ class BrokenRef:
 
 def find_broken_refs(git: Git) -> Iterator[BrokenRef]:
     """What the user's branches, remotes and tags have is not checked."""
-    rows = git.text("for-each-ref", "--format=%(objectname) %(refname)").split("\n")  # a name may have other line ends
+    listing = git.run("for-each-ref", "--format=%(objectname) %(refname)")
+    for name in _UNREADABLE.findall(listing.err):
+        if _is_own(name):
+            yield BrokenRef(name, "", "git can't read it")
+    rows = listing.text.split("\n")  # a name may have other line ends
     refs = {name: tip for tip, name in (row.split(" ", 1) for row in rows if row)}
     existing = _find_existing(git, set(refs.values()))
     users = sorted({tip for name, tip in refs.items() if not _is_own(name) and tip in existing})

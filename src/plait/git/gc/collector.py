@@ -29,7 +29,7 @@ from plait.git.gc.removal_rules import (
     WorktreeUse,
     decide,
 )
-from plait.git.refs import task_branch
+from plait.git.refs import may_have_ref, remove_blank_ref, task_branch
 from plait.git.worktrees.metadata import is_real_folder, write_worktree_path
 from plait.git.worktrees.pool import WorktreePool, adopt_folder, save_edits
 from plait.git.worktrees.saved_work import SavedRefs, save_worktree
@@ -191,7 +191,7 @@ class GarbageCollector:
             if why := _why_keep(item, options, self._read_batches()):
                 return why
             if checkout := inventory.find_checkouts(self._repository.git).get(ref):
-                return f"it is checked out in {checkout}"
+                return f"checked out in {checkout}"
             if not (options.unmerged and item.batch in options.forget):
                 saved_refs = SavedRefs(self._repository, item.batch, item.task or _BATCH_SAVED_AS)
                 saved_refs.keep_unreachable(item.tip, moving_ref=ref)
@@ -202,6 +202,11 @@ class GarbageCollector:
         git = self._repository.git
         if all(ref.name != item.name for ref in find_broken_refs(git)):
             return "it is whole again"
+        if not item.tip:
+            remove_blank_ref(self._repository.common, item.name)
+            return (
+                "" if not may_have_ref(self._repository.common, item.name) else "it holds something else than a commit"
+            )
         remains = commit_remains(git, item.tip)
         if remains is not None:
             SavedRefs(self._repository, item.batch, item.task or _BATCH_SAVED_AS).keep(remains)
@@ -245,6 +250,6 @@ class GarbageCollector:
 
 
 def _why_keep(item: GcItem, options: GcOptions, batches: Mapping[str, GcBatch]) -> str:
-    """Why the item must stay, according to the journal as it is now; empty if it may go."""
+    """Why the item must stay, according to the journal as it is now; empty if it can be removed."""
     verdict = decide(GcFacts(time.time(), batches, (item,)), options, item)
     return verdict.why if isinstance(verdict, KeptItem) else ""

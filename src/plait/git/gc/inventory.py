@@ -165,7 +165,7 @@ def _read_lock_reason(gitdir: Path | None) -> str | None:
 
 
 def _is_being_made(folder: Path) -> bool:
-    """Its maker holds a lock on it. Not tested in the first minute, so as not to take the lock from the maker."""
+    """Whether its maker holds a lock on it. Not tested in the first minute, so as not to take the lock from the maker."""
     if seconds_since_change(folder) < _JUST_MADE_SECONDS:
         return True
     try:

@@ -221,7 +221,7 @@ def _without_checkout(item: GcItem, removed: Collection[str]) -> GcItem:
 def decide(facts: GcFacts, options: GcOptions, item: GcItem) -> Removal | KeptItem:
     why = _why_in_use(item)
     if isinstance(item, BrokenRefItem):  # no batch needs it: what it held is made again
-        return KeptItem(item, why) if why else Removal(item, item.missing, save=True)
+        return KeptItem(item, why) if why else Removal(item, item.missing, save=bool(item.tip))
     if why := why or _why_batch_needs(facts, options, item):
         return KeptItem(item, why)
     match item:
@@ -240,28 +240,28 @@ def decide(facts: GcFacts, options: GcOptions, item: GcItem) -> Removal | KeptIt
 def _why_in_use(item: GcItem) -> str:
     """Empty if it is not in use."""
     if isinstance(item, BranchItem | BrokenRefItem) and item.checked_out_in:
-        return f"it is checked out in {item.checked_out_in}"
+        return f"checked out in {item.checked_out_in}"
     if not isinstance(item, WorktreeItem):
         return ""
     if item.owner:
-        return f"it belongs to the repository in {item.owner}, of which this is a copy"
+        return f"belongs to the repository in {item.owner}, of which this is a copy"
     if item.locked is not None:
-        return f"it is locked{f': {item.locked}' if item.locked else ''}"
+        return f"locked{f': {item.locked}' if item.locked else ''}"
     if item.pids:
         others = f" and {len(item.pids) - 1} more" if len(item.pids) > 1 else ""
         return f"process {item.pids[0]}{others} is running in it"
     if item.making:
-        return "it is just being made"
-    return "its folder is missing: it may be on a drive that is not mounted" if item.parent_missing else ""
+        return "just being made"
+    return "the folder is missing, perhaps on a drive that is not mounted" if item.parent_missing else ""
 
 
 def _why_batch_needs(facts: GcFacts, options: GcOptions, item: GcItem) -> str:
-    """Empty if its batch is over or unknown, or if it is of no batch."""
+    """Empty if the batch has ended or is unknown, or if there is none."""
     batch = facts.batches.get(item.batch)
     if batch is None:
         return ""
     if not batch.is_over:
-        return f"batch {batch.id} is not over"
+        return f"batch {batch.id} has not ended"
     young = options.older is not None and facts.now - batch.since < options.older
     return f"batch {batch.id} ended more recently" if young and item.batch not in options.forget else ""
 
@@ -269,16 +269,16 @@ def _why_batch_needs(facts: GcFacts, options: GcOptions, item: GcItem) -> str:
 def _decide_worktree(facts: GcFacts, options: GcOptions, item: WorktreeItem) -> Removal | KeptItem:
     if item.use is WorktreeUse.POOL:
         if running := _find_open_batch(facts):
-            return KeptItem(item, f"the next task of batch {running} may get it")
-        why = "no batch needs it"
+            return KeptItem(item, f"perhaps for the next task of batch {running}")
+        why = "not needed by any batch"
     elif item.use is WorktreeUse.MAKING:
-        why = "its creator has exited"
+        why = "the creator has exited"
     elif item.batch not in facts.batches:
         if item.age < max(FRESH_SECONDS, options.older or 0.0):
-            return KeptItem(item, "unknown batch; it may be being submitted")
+            return KeptItem(item, "unknown batch, perhaps being submitted")
         why = "unknown batch"
     else:
-        why = "its batch is over" if item.is_complete else "it is incomplete"
+        why = "the batch has ended" if item.is_complete else "incomplete"
     return Removal(item, why, save=item.unsaved)
 
 
@@ -289,15 +289,15 @@ def _find_open_batch(facts: GcFacts) -> str:
 def _decide_path(facts: GcFacts, options: GcOptions, item: PathItem) -> Removal | KeptItem:
     match item.kind:
         case PathKind.TRASH:
-            return Removal(item, "it is in the trash")
+            return Removal(item, "in the trash")
         case PathKind.LOCK if item.age < STALE_LOCK_SECONDS:
-            return KeptItem(item, "it may be in use")
+            return KeptItem(item, "perhaps in use")
         case PathKind.LOCK:
-            return Removal(item, "its holder has exited")
+            return Removal(item, "the holder has exited")
         case PathKind.LOST_WORKSPACES if options.lost:
             return Removal(item, f"the repository {item.repository} is gone")
         case PathKind.LOST_WORKSPACES:
-            return KeptItem(item, f"the repository {item.repository} is gone; remove it with --forget-lost")
+            return KeptItem(item, f"the repository {item.repository} is gone; remove with --forget-lost")
         case PathKind.SETUPS:
             return _decide_setups(facts, options, item)
         case PathKind.TRANSCRIPTS | PathKind.BATCH_FOLDER:
@@ -308,48 +308,48 @@ def _decide_path(facts: GcFacts, options: GcOptions, item: PathItem) -> Removal 
 
 def _decide_setups(facts: GcFacts, options: GcOptions, item: PathItem) -> Removal | KeptItem:
     if running := _find_open_batch(facts):
-        return KeptItem(item, f"the next task of batch {running} may use it")
+        return KeptItem(item, f"perhaps for the next task of batch {running}")
     if options.older is None or item.age < options.older:
-        return KeptItem(item, "it speeds up the next batch; --older removes it when it was not used for that long")
-    return Removal(item, "it was not used for a long time")
+        return KeptItem(item, "speeds up the next batch; removed with --older when unused for that long")
+    return Removal(item, "not used for a long time")
 
 
 def _decide_batch_files(facts: GcFacts, options: GcOptions, item: PathItem) -> Removal | KeptItem:
     if item.batch in options.forget:
-        return Removal(item, "its batch is given with --forget")
+        return Removal(item, "the batch is given with --forget")
     if item.kind is PathKind.TRANSCRIPTS:
         if options.older is not None:
             return Removal(item, "the batch ended long ago")
         return KeptItem(item, "transcripts are only removed with --older or --forget")
     if item.batch in facts.batches:
-        return KeptItem(item, "a retry needs it; remove it with --forget")
+        return KeptItem(item, "needed for a retry; remove with --forget")
     if item.has_transcripts:
-        return KeptItem(item, "unknown batch; remove it with --forget")
+        return KeptItem(item, "unknown batch; remove with --forget")
     if item.age < max(FRESH_SECONDS, options.older or 0.0):
-        return KeptItem(item, "it may be being submitted")
-    return Removal(item, "it was never submitted")
+        return KeptItem(item, "perhaps being submitted")
+    return Removal(item, "never submitted")
 
 
 def _decide_branch(facts: GcFacts, options: GcOptions, item: BranchItem) -> Removal | KeptItem:
     shipped = item.merged or item.pushed
     if item.batch in options.forget:
-        return Removal(item, "its batch is given with --forget", save=not (shipped or options.unmerged))
+        return Removal(item, "the batch is given with --forget", save=not (shipped or options.unmerged))
     if item.merged:
-        return Removal(item, "it is merged")
+        return Removal(item, "merged")
     if item.batch not in facts.batches:
         return KeptItem(item, "unknown batch")
     if item.task and item.in_batch_branch:
-        return Removal(item, "the batch branch has it", save=not (shipped or item.saved))
+        return Removal(item, "in the batch branch", save=not (shipped or item.saved))
     if options.older is not None:
         return Removal(item, "the batch ended long ago", save=not (shipped or item.saved))
-    return KeptItem(item, "it is pushed, but not merged as far as known here" if item.pushed else "it is not merged")
+    return KeptItem(item, "pushed, but not merged as far as known here" if item.pushed else "not merged")
 
 
 def _decide_ref(options: GcOptions, item: RefItem) -> Removal | KeptItem:
     if item.batch not in options.forget:
-        return KeptItem(item, "it can be restored; remove it with --forget")
+        return KeptItem(item, "can be restored; remove with --forget")
     if item.elsewhere:
-        return Removal(item, "it is merged or pushed")
+        return Removal(item, "merged or pushed")
     if options.unmerged:
-        return Removal(item, "it was never merged, but --with-unmerged is given")
-    return KeptItem(item, "it was never merged; remove it with --with-unmerged")
+        return Removal(item, "never merged, but --with-unmerged is given")
+    return KeptItem(item, "never merged; remove with --with-unmerged")

@@ -12,7 +12,7 @@ from plait.core.errors import WorldError
 from plait.core.reports import MergeConflicted, MergeDone, MergedTask, RebuildConflict, RebuildDone
 from plait.git import refs
 from plait.git.command import Git, GitError
-from plait.git.interfaces import ChangeGoneError, MergeMessage, MergeRules, PredictedConflict
+from plait.git.interfaces import ChangeGoneError, KnownMerge, MergeMessage, MergeRules, PredictedConflict
 from plait.git.kept_objects import find_missing_objects, is_object_gone, keep_objects, retry_pruned
 from plait.git.merge import three_way
 from plait.git.merge.change_merger import (
@@ -57,6 +57,7 @@ class BatchBranch:
         A branch whose commit is gone holds nothing: it is created again.
         """
         refs.remove_stale_lock(self._git_dir, self.ref, _STALE_SECONDS)
+        refs.remove_blank_ref(self._git_dir, self.ref)
         old = current.id if current is not None else self._git.read_dead_ref(self.ref) or "0" * len(new)
         self._git.run("update-ref", "-m", f"plait: {reason}", self.ref, new, old)
 
@@ -132,7 +133,7 @@ class GitBranchMerger:
             return MergeConflicted(decision.batch, decision.task, decision.n, result.files)
         try:
             # With the objects of the change, which are checked thereby.
-            with keep_objects(self._git, self._git_dir, [result], [decision.onto, decision.base], quick=True):
+            with keep_objects(self._git, self._git_dir, [result], [decision.onto, decision.base], combine=False):
                 batch_branch.move(result, f"merge {decision.task}", current)
         except GitError:
             moved = read_commits(self._git, [batch_branch.ref]).get(batch_branch.ref)
@@ -193,6 +194,37 @@ class GitBranchMerger:
             self._replace_branch(batch_branch, current, head, decision.n, held)
         return RebuildDone(decision.batch, decision.n, tuple(line), tuple(conflicts))
 
+    def restore(self, batch: str, branch: str, base: str, merges: Sequence[KnownMerge], rules: MergeRules) -> bool:
+        """Make merges of the branch again whose objects are gone, so that they are the same commits. Whether any were.
+
+        Raises WorldError if a result is gone, too, or if other commits come out, as where commits are signed.
+        """
+        head, onto = merges[-1].commit, base
+        with map_errors(f"the branch of batch {batch} could not be restored"):
+            if not find_missing_objects(self._git, [head], [base]):
+                return False
+            for merge in merges:
+                if find_missing_objects(self._git, [merge.commit], [onto]):
+                    self._make_again(batch, merge, onto, rules)
+                onto = merge.commit
+            batch_branch = BatchBranch(self._git, self._git_dir, batch, branch)
+            current = read_commits(self._git, [batch_branch.ref]).get(batch_branch.ref)
+            with keep_objects(self._git, self._git_dir, [head], [base], combine=False):
+                if current is None or current.id in {base, *(merge.commit for merge in merges[:-1])}:
+                    batch_branch.move(head, "restored", current)
+        return True
+
+    def _make_again(self, batch: str, merge: KnownMerge, onto: str, rules: MergeRules) -> None:
+        trailers = MergeTrailers(batch, merge.change)
+        tip = self._merging.read_commits(merge.change, onto)[merge.change.tip]
+        made = (self._merging.merge_change(trailers, onto, tip, message, rules) for message in merge.messages)
+        if merge.commit not in made:
+            task = merge.change.task
+            raise WorldError(
+                f"the merge of {task} ({merge.commit[:12]}) is gone and can't be made again as the same commit",
+                hint=f"plait drop {task}, and plait retry {task} afterwards, rebuild the branch.",
+            )
+
     def describe_conflict(self, decision: MergeStarted, rules: MergeRules) -> str:
         """Both sides of a conflict as text of bounded length, for the agent that resolves it."""
         with map_errors(f"the conflict of {decision.task} could not be read"):
@@ -223,7 +255,7 @@ class GitBranchMerger:
         if current is not None:
             branch.save(current.id, n)
         held = [*held, *([current.id] if current else [])]
-        with keep_objects(self._git, self._git_dir, [head], held, quick=True):
+        with keep_objects(self._git, self._git_dir, [head], held, combine=False):
             branch.move(head, "rebuilt", current)
 
 

@@ -238,7 +238,7 @@ def build_regenerator(git_dir: Path, root: Path) -> Regenerate:
 
 
 def _is_file_inside(folder: Path, path: str) -> bool:
-    """A regular file not reached through a link: nothing from outside gets into a commit."""
+    """Whether it is a regular file not reached through a link: nothing from outside gets into a commit."""
     file = folder / path
     return file.is_file() and not file.is_symlink() and folder.resolve() in file.parent.resolve().joinpath("x").parents
 

@@ -207,7 +207,7 @@ def _is_text(content: bytes | None) -> bool:
 
 
 def is_about_folders(tried: MergeResult, path: str) -> bool:
-    """Git has moved the file out of the way of a folder, or can't say which of its names counts."""
+    """Whether git has moved the file out of the way of a folder, or can't say which of its names counts."""
     return any("file/directory" in note.kind for note in tried.notes if path in note.paths)
 
 

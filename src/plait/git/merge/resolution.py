@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 from plait.core.decisions import Change
 from plait.core.errors import UserError
 from plait.core.fast_dataclass import dataclass
+from plait.core.requests import FileChoice, ResolvedFile
 from plait.core.text import join_names
 from plait.git import objects, refs
 from plait.git.command import Git
@@ -59,10 +60,11 @@ class ResolvedConflict:
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """The commit, as a change of the branch it was made on."""
+    """The commit, as a change of the branch it was made on, and what was made of each file in conflict."""
 
     commit: str
     diffstat: tuple[int, int, int]
+    files: tuple[ResolvedFile, ...]
 
 
 def resolve_conflict(
@@ -86,7 +88,8 @@ def resolve_conflict(
 
         def make() -> Resolution:
             plain, tried, plan = merging.try_merge(change, onto, rules, ())
-            tree = objects.update_entries(plain, plan.tree, _choose_entries(plain, tried, plan, resolved))
+            choices = _complete_choices(plan, resolved)
+            tree = objects.update_entries(plain, plan.tree, _choose_entries(plain, tried, choices))
             if tree == git.text("rev-parse", f"{onto}^{{tree}}") and not plan.files:
                 raise UserError(
                     f"nothing of {change.task}'s change would be left",
@@ -98,14 +101,13 @@ def resolve_conflict(
             ref = refs.resolution_ref(trailers.batch, change.task, commit)
             with keep_objects(git, git_dir, [commit], [onto, change.base]):
                 git.run("update-ref", ref, commit)
-            return Resolution(commit, _count_lines(git, onto, commit))
+            return Resolution(commit, _count_lines(git, onto, commit), _list_files(choices))
 
         return retry_pruned(lambda _: make())
 
 
-def _choose_entries(
-    git: Git, tried: MergeResult, plan: RegenerationPlan, resolved: ResolvedConflict
-) -> dict[str, TreeEntry | None]:
+def _complete_choices(plan: RegenerationPlan, resolved: ResolvedConflict) -> dict[str, Side | bytes]:
+    """A choice for each file in conflict, in their order."""
     if not plan.conflicts:
         raise UserError("it doesn't conflict with the branch any more", hint="Recheck it: that merges it as it is.")
     rest = resolved.rest
@@ -120,7 +122,22 @@ def _choose_entries(
         raise UserError(
             f"not resolved yet: {join_names(missing, _SHOWN_NAMES)}", hint="Take a side of each file, or edit it."
         )
-    return {path: _choose_entry(git, tried, path, choices[path]) for path in plan.conflicts}
+    return {path: choices[path] for path in plan.conflicts}
+
+
+def _choose_entries(git: Git, tried: MergeResult, choices: Mapping[str, Side | bytes]) -> dict[str, TreeEntry | None]:
+    return {path: _choose_entry(git, tried, path, choice) for path, choice in choices.items()}
+
+
+def _list_files(choices: Mapping[str, Side | bytes]) -> tuple[ResolvedFile, ...]:
+    """What was made of each file, for the journal: names that aren't UTF-8 are escaped."""
+    return tuple(
+        ResolvedFile(
+            path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace"),
+            FileChoice(choice.value) if isinstance(choice, Side) else FileChoice.EDITED,
+        )
+        for path, choice in choices.items()
+    )
 
 
 def _choose_entry(git: Git, tried: MergeResult, path: str, choice: Side | bytes) -> TreeEntry | None:

@@ -18,13 +18,15 @@ from pathlib import Path
 from plait.core.errors import WorldError
 from plait.core.fast_dataclass import dataclass
 from plait.git.command import Git
+from plait.git.refs import has_ref_files, may_have_ref, read_loose_ref, remove_blank_ref
 from plait.git.worktrees.checkout import sparse_settings
 from plait.git.worktrees.metadata import is_real_folder, read_gitdir_link, read_small_file, write_gitdir_link
 from plait.git.worktrees.worktree import VALID_HEAD, Repository, find_worktree
 from plait.system.atomic_files import replace_file
+from plait.system.disk import remove_tree
 from plait.system.processes import start_time
 
-_VIEW_FOLDER = "plait-sandbox"  # what a sandboxed agent sees of the repository (sandbox_view)
+VIEW_FOLDER = "plait-sandbox"  # what a sandboxed agent sees of the repository (sandbox_view)
 _SETTINGS = (
     "core.safecrlf=false",  # or it refuses files with line ends of both kinds
     "core.trustctime=true",  # or an edit that keeps size and time goes unseen
@@ -49,9 +51,20 @@ class AgentWorktree:
     git: Git
 
     def read_refs(self, *names: str) -> dict[str, str]:
-        """The objects of these refs, and of those below them, by full name; missing ones are left out."""
+        """The objects of these refs, by full name; missing ones are left out."""
+        common = self.repository.common
+        found = {name: read_loose_ref(common, name) for name in names if may_have_ref(common, name)}
+        if all(found.values()):
+            return found
         lines = self.git.text("for-each-ref", "--format=%(refname) %(objectname)", *names).splitlines()
         return dict(line.split(" ", 1) for line in lines)
+
+    def read_head(self, base: str) -> str | None:
+        """The commit that HEAD is at; None if there is none. `base` is known to be there."""
+        ref = self.read_first_line("HEAD").removeprefix("ref: ")
+        # Others, such as those in refs/worktree, each worktree has for itself.
+        is_at_base = ref.startswith("refs/heads/") and read_loose_ref(self.repository.common, ref) == base
+        return base if is_at_base else self.git.resolve_commit("HEAD")
 
     def read_first_line(self, name: str) -> str:
         """The first line of a file in the gitdir; empty if it is missing."""
@@ -60,9 +73,10 @@ class AgentWorktree:
     def update_refs(self, moves: Mapping[str, tuple[str, str | None]]) -> None:
         """Set refs (new and current value) in one transaction; an unexpected current value is an error."""
         changed = {ref: move for ref, move in moves.items() if move[0] != move[1]}
-        for ref in changed:
+        for ref in changed if has_ref_files(self.repository.common) else ():
             # Left by a dead process: only plait writes these.
             self.repository.common.joinpath(f"{ref}.lock").unlink(missing_ok=True)
+            remove_blank_ref(self.repository.common, ref)
         # Moving the branch that HEAD is on locks HEAD as well.
         self.gitdir.joinpath("HEAD.lock").unlink(missing_ok=True)
         feed = "".join(f"update {ref}\0{new}\0{old or '0' * len(new)}\0" for ref, (new, old) in changed.items())
@@ -93,9 +107,10 @@ def open_worktree(repository: Repository, workspace: Path, branch: str, *, repai
         raise WorktreeError(f"{workspace} is not a git worktree any more", hint=hint)
     folder, gitdir = worktree.folder, worktree.gitdir
     if repair:
-        _restore_links(folder, gitdir, branch)
-        if (gitdir / _VIEW_FOLDER).exists():
-            from plait.git.worktrees.sandbox_view import absorb_view  # only where an agent was in a sandbox
+        was_sandboxed = (gitdir / VIEW_FOLDER).exists()
+        _restore_links(folder, gitdir, branch, was_sandboxed=was_sandboxed)
+        if was_sandboxed:
+            from plait.git.worktrees.view_absorption import absorb_view  # only where an agent was in a sandbox
 
             absorb_view(repository, gitdir)
     variables = {
@@ -126,15 +141,27 @@ def was_replaced(repository: Repository, workspace: Path) -> bool:
     return bool(tracked) and not any(os.path.lexists(worktree.folder / path) for path in tracked)
 
 
-def _restore_links(folder: Path, gitdir: Path, branch: str) -> None:
-    """Make git see this worktree here again. A repository that was made in its place is moved into the gitdir."""
-    link = folder / ".git"
-    if is_real_folder(link):
-        shutil.move(link, next(path for n in count(1) if not os.path.lexists(path := gitdir / f"plait-left-{n}")))
-    if read_gitdir_link(folder) != gitdir:
-        write_gitdir_link(folder, gitdir)
+def _restore_links(folder: Path, gitdir: Path, branch: str, *, was_sandboxed: bool) -> None:
+    """Make git see this worktree here again. A repository that was made in its place is moved into the gitdir.
+
+    A sandboxed agent's is not: git would run what its settings name.
+    """
+    if is_real_folder(folder / ".git") and not was_sandboxed:
+        left = next(path for n in count(1) if not os.path.lexists(path := gitdir / f"plait-left-{n}"))
+        shutil.move(folder / ".git", left)
+    restore_gitdir_link(folder, gitdir)
     if not VALID_HEAD.match(read_small_file(gitdir / "HEAD")):
         replace_file(gitdir / "HEAD", f"ref: refs/heads/{branch}\n".encode(), mode=0o666)
+
+
+def restore_gitdir_link(folder: Path, gitdir: Path) -> bool:
+    """Make the folder's `.git` lead to the gitdir, and remove a repository that is in its place. False: it did."""
+    if is_real_folder(folder / ".git"):
+        remove_tree(folder / ".git")
+    if read_gitdir_link(folder) == gitdir:
+        return False
+    write_gitdir_link(folder, gitdir)
+    return True
 
 
 _SCRATCH_PREFIX = "plait-scratch-"

@@ -9,28 +9,40 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
-from plait.core.errors import AgentError
+from plait.core.errors import AgentError, WorldError
 from plait.core.fast_dataclass import dataclass
 from plait.core.task import Attempt
 from plait.core.text import defuse_references
 from plait.git.command import Git, GitCancelledError, GitError
 from plait.git.interfaces import CapturedChange, CaptureOptions, CommitInfo
-from plait.git.kept_objects import find_missing_objects, keep_objects, retry_pruned
+from plait.git.kept_objects import find_missing_objects, keep_objects, object_variables, retry_pruned
 from plait.git.refs import attempt_ref, task_branch
 from plait.git.worktrees import result_checks
 from plait.git.worktrees.agent_worktree import AgentWorktree, WorktreeError, open_worktree, scratch_folder
 from plait.git.worktrees.checkout import exclude_options
 from plait.git.worktrees.metadata import read_setup_paths
 from plait.git.worktrees.saved_work import SavedRefs, fetch_replaced_repositories, save_unreachable
-from plait.git.worktrees.signing import commit_signed, find_identity, make_signing_error
+from plait.git.worktrees.signing import (
+    LIST_VARIABLES,
+    Committer,
+    commit_signed,
+    find_committer,
+    make_signing_error,
+)
 from plait.git.worktrees.submodule_changes import list_submodule_folders
 from plait.git.worktrees.tree_snapshot import (
     CleanedSnapshot,
     Snapshot,
+    TreeChange,
+    copy_index,
+    list_changes,
     revert_status_edits,
+    snapshot_index,
     snapshot_worktree,
     write_to_worktree,
 )
@@ -58,8 +70,8 @@ def capture(
     try:
         worktree = open_worktree(repository, workspace, task_branch(attempt.batch, attempt.task))
     except WorktreeError:
-        if tip := _find_committed(repository.git, attempt, options.author):
-            return _describe_result(repository.git, base, tip, ())
+        if change := find_captured(repository.git, attempt, base, options.author):
+            return change
         raise
     return retry_pruned(
         lambda tries: _capture_once(worktree, attempt, base, options, from_files=tries >= _TRIES_WITH_INDEX)
@@ -72,19 +84,29 @@ def _capture_once(
     """`from_files`: objects that the worktree's index or the agent's commits name are gone, so only the files count."""
     branch, max_bytes = task_branch(attempt.batch, attempt.task), options.max_file_bytes
     saved_refs = SavedRefs(worktree.repository, attempt.batch, attempt.task)
-    with scratch_folder(worktree.gitdir) as scratch:
-        if error := result_checks.check_finished(worktree, base):
+    with scratch_folder(worktree.gitdir) as scratch, ExitStack() as stack:
+        index = copy_index(worktree, scratch, base, from_files=from_files)
+        if error := result_checks.check_finished(worktree, index, base):
             raise _save_for_error(error, worktree, saved_refs, scratch)
-        snapshot = snapshot_worktree(worktree, scratch, base, from_files=from_files)
-        cleaned = revert_status_edits(snapshot, base, options.find_restorer)
-        if error := result_checks.check_file_sizes(worktree.git, base, cleaned.tree, max_bytes, worktree.path):
+        wait_for_variables = stack.enter_context(worktree.git.start(*LIST_VARIABLES))
+        snapshot = snapshot_index(worktree, index, base)
+        changes = list_changes(snapshot.git, base, snapshot.tree, max_bytes)
+        cleaned = revert_status_edits(snapshot, changes, options.find_restorer)
+        if cleaned.tree != snapshot.tree:
+            changes = list_changes(snapshot.git, base, cleaned.tree, max_bytes)
+        if error := result_checks.check_file_sizes(worktree.git, base, cleaned.tree, changes, max_bytes, worktree.path):
             raise _save_for_error(error, worktree, saved_refs, scratch)
         refs = (f"refs/heads/{branch}", attempt_ref(attempt))
-        head, existing = worktree.git.resolve_commit("HEAD"), worktree.read_refs(*refs)
+        head, existing = worktree.read_head(base), worktree.read_refs(*refs)
         if from_files and head is not None and find_missing_objects(worktree.git, [head], [base]):
             head = base
         message = format_commit_message(options.author, attempt)
-        identity = find_identity(options.author, worktree.git)
+        committer = find_committer(options.author, worktree.git, wait_for_variables().text)
+
+        def report_packed(tip: str, pack: Path) -> None:
+            if options.on_packed is not None and not options.hooks:
+                options.on_packed(replace(_describe_result(tip, changes, cleaned.reverted_sources), pack=str(pack)))
+
         run = _Capture(
             worktree,
             saved_refs,
@@ -95,12 +117,22 @@ def _capture_once(
             snapshot,
             cleaned,
             message,
-            identity,
+            committer,
             max_bytes,
             from_files,
+            bool(changes),
+            report_packed,
         )
-        tip = run.commit_with_hooks(scratch) if options.hooks else run.commit_without_hooks()
-    return _describe_result(worktree.git, base, tip, cleaned.reverted_sources)
+        tip, pack = run.commit_with_hooks(scratch) if options.hooks else run.commit_without_hooks()
+    if options.hooks and worktree.git.tree_of(tip) != cleaned.tree:
+        changes = list_changes(worktree.git, base, tip)
+    return replace(_describe_result(tip, changes, cleaned.reverted_sources), pack=str(pack or ""))
+
+
+def find_captured(git: Git, attempt: Attempt, base: str, author: CommitInfo) -> CapturedChange | None:
+    """What was committed of this attempt before; None: nothing was."""
+    tip = _find_committed(git, attempt, author)
+    return None if tip is None else _describe_result(tip, list_changes(git, base, tip), ())
 
 
 def _find_committed(git: Git, attempt: Attempt, author: CommitInfo) -> str | None:
@@ -120,9 +152,12 @@ def _save_for_error(error: AgentError, worktree: AgentWorktree, saved_refs: Save
     return error
 
 
+_Committed = tuple[str, Path | None]  # the commit, and the pack that has what is new in it
+
+
 @dataclass(frozen=True, slots=True)
 class _Capture:
-    """`head` and `refs` are what the agent left, `identity` the author and committer as variables for git."""
+    """`head` and `refs` are what the agent left. `has_changes`: the tree isn't the base's."""
 
     worktree: AgentWorktree
     saved_refs: SavedRefs
@@ -133,9 +168,11 @@ class _Capture:
     snapshot: Snapshot
     cleaned: CleanedSnapshot
     message: str
-    identity: Mapping[str, str]
+    committer: Committer
     max_file_bytes: int
     from_files: bool
+    has_changes: bool
+    report_packed: Callable[[str, Path], None]
 
     @property
     def branch(self) -> str:
@@ -145,11 +182,11 @@ class _Capture:
     def ref(self) -> str:
         return f"refs/heads/{self.branch}"
 
-    def commit_without_hooks(self) -> str:
+    def commit_without_hooks(self) -> _Committed:
         parents = self._parents()
         return self._finish(self._find_existing(parents) or self._make_commit(parents))
 
-    def commit_with_hooks(self, scratch: Path) -> str:
+    def commit_with_hooks(self, scratch: Path) -> _Committed:
         parents = self._parents()
         tip = self._find_existing(parents)
         if tip is not None:
@@ -163,14 +200,15 @@ class _Capture:
             result_checks.clear_operation(self.worktree)  # git would commit a merge that is left behind
         tip = self._run_git_commit(scratch)
         result_ref = attempt_ref(self.attempt)
-        self._move_refs(tip, {result_ref: (tip, self.refs.get(result_ref))})
+        pack = self._move_refs(tip, {result_ref: (tip, self.refs.get(result_ref))})
         result_checks.clear_operation(self.worktree)
-        return tip
+        return tip, pack
 
     def _make_commit(self, parents: tuple[str, ...]) -> str:
         """A commit that no ref holds yet; no hook is run."""
-        git = self.worktree.git.with_options(variables=self.identity)
-        return commit_signed(git, self.cleaned.tree, parents, self.message.encode("utf-8", "replace"))
+        git = self.worktree.git.with_options(variables=self.committer.variables)
+        message = self.message.encode("utf-8", "replace")
+        return commit_signed(git, self.cleaned.tree, parents, message, may_sign=self.committer.may_sign)
 
     def _run_git_commit(self, scratch: Path) -> str:
         """Commit the worktree's index on its HEAD with all hooks, as a person would."""
@@ -179,7 +217,7 @@ class _Capture:
         git = Git(
             self.worktree.path,
             environment=self.worktree.repository.environment,
-            variables=self.identity,
+            variables=self.committer.variables,
             settings=(f"core.hooksPath={_find_hooks_path(self.worktree)}",),
             timeout=HOOKS_TIMEOUT_SECONDS,
         )
@@ -211,28 +249,33 @@ class _Capture:
     def _find_existing(self, parents: tuple[str, ...]) -> str | None:
         """The commit that holds this already: what it would follow, or the one that this attempt was given before."""
         tree = self.cleaned.tree
-        if len(parents) == 1 and self.worktree.git.tree_of(parents[0]) == tree:
+        if len(parents) == 1 and (
+            not self.has_changes if parents[0] == self.base else self.worktree.git.tree_of(parents[0]) == tree
+        ):
             return parents[0]
         earlier = self.refs.get(attempt_ref(self.attempt))
         if earlier is None or self.worktree.git.tree_of(earlier) != tree:
             return None
         return earlier if self.worktree.git.parents_of(earlier) == parents else None
 
-    def _finish(self, tip: str) -> str:
+    def _finish(self, tip: str) -> _Committed:
         """Refs name the tip, HEAD is on the branch, and the folder and the index are as the tip is."""
         self._save_other_commits(tip)
         moves = {ref: (tip, self.refs.get(ref)) for ref in (attempt_ref(self.attempt), self.ref)}
-        self._move_refs(tip, moves)
+        pack = self._move_refs(tip, moves)
         self.worktree.attach_head(self.branch)
         write_to_worktree(self.snapshot, self.cleaned.changed)
         result_checks.clear_operation(self.worktree)
         self.worktree.install_index(self.snapshot.index)
-        return tip
+        return tip, pack
 
-    def _move_refs(self, tip: str, moves: Mapping[str, tuple[str, str | None]]) -> None:
-        """Move refs to the tip. Its objects are checked, also when the refs have it already."""
-        with keep_objects(self.worktree.git, self.worktree.repository.common, [tip], [self.base]):
+    def _move_refs(self, tip: str, moves: Mapping[str, tuple[str, str | None]]) -> Path | None:
+        """Move refs to the tip. Its objects are checked, also when the refs have it already. The pack that has them now."""
+        with keep_objects(self.worktree.git, self.worktree.repository.common, [tip], [self.base]) as pack:
+            if pack is not None:
+                self.report_packed(tip, pack)
             self.worktree.update_refs(moves)
+        return pack
 
     def _save_other_commits(self, *tips: str) -> None:
         """The agent's commits that will not be in the task's history."""
@@ -249,12 +292,9 @@ class _Capture:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _describe_result(git: Git, base: str, tip: str, reverted_sources: tuple[str, ...]) -> CapturedChange:
-    args = ("diff-tree", "-r", "-z", "--numstat", "--no-renames", "--no-ext-diff", "--no-textconv")
-    rows = [row.split("\t", 2) for row in git.run(*args, base, tip).fields]
-    files = tuple(path for _, _, path in rows)
-    # git counts no lines in binary files.
-    added, removed = (sum(int(row[n]) for row in rows if row[n].isdecimal()) for n in (0, 1))
+def _describe_result(tip: str, changes: Sequence[TreeChange], reverted_sources: tuple[str, ...]) -> CapturedChange:
+    files = tuple(change.path for change in changes)
+    added, removed = sum(change.added for change in changes), sum(change.removed for change in changes)
     return CapturedChange(tip, files, (len(files), added, removed), not files, reverted_sources)
 
 
@@ -293,6 +333,25 @@ def preview_commit(repository: Repository, workspace: Path, branch: str, base: s
         return worktree.git.commit_as_plait(tree, [base], b"Work in progress\n")
 
 
+def snapshot_workspace(repository: Repository, workspace: Path, base: str, scratch: Path) -> tuple[Git, str]:
+    """What would be captured now, as a tree, with an index and object store of its own: nothing else is changed.
+
+    An agent may be working there. Raises WorldError.
+    """
+    objects = scratch / "objects"
+    objects.mkdir()
+    try:
+        worktree = open_worktree(repository, workspace, "", repair=False)
+        git = worktree.git.with_options(variables=object_variables(objects, repository.common / "objects"))
+        snapshot = snapshot_worktree(replace(worktree, git=git), scratch, base)
+    except WorktreeError:
+        raise WorldError(f"the workspace {workspace} no longer exists: nothing to compare") from None
+    except GitError as error:
+        message = f"the files in {workspace} can't be read now: {error.message}"
+        raise WorldError(message, hint="Try again in a moment.") from error
+    return snapshot.git, snapshot.tree
+
+
 def reset_workspace(repository: Repository, workspace: Path, attempt: Attempt, tip: str) -> None:
     """Reset every file to `tip`, after a check has run; ignored files and what setup put there stay.
 
@@ -311,7 +370,7 @@ def reset_workspace(repository: Repository, workspace: Path, attempt: Attempt, t
         worktree.install_index(snapshot.index)
     if not same:
         _reset_files(worktree, tip)
-    _reset_submodules(worktree, tip)
+    _reset_submodules(worktree)
 
 
 def _reset_refs(worktree: AgentWorktree, saved_refs: SavedRefs, branch: str, tip: str) -> None:
@@ -332,9 +391,9 @@ def _reset_files(worktree: AgentWorktree, tip: str) -> None:
     git.run("clean", "-ffd", "--quiet", *exclude_options(read_setup_paths(worktree.gitdir)))
 
 
-def _reset_submodules(worktree: AgentWorktree, tip: str) -> None:
+def _reset_submodules(worktree: AgentWorktree) -> None:
     """Or what a check left in one would count as the next agent's."""
-    if not result_checks.has_submodules(worktree, tip):
+    if not result_checks.has_submodules(worktree):
         return
     setup_paths, git = read_setup_paths(worktree.gitdir), worktree.git
     changed = [each for each in list_submodule_folders(git) if each.git and each.list_uncommitted(setup_paths)]

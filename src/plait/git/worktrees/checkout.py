@@ -13,11 +13,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from plait.core.errors import UserError
 from plait.core.fast_dataclass import dataclass
 from plait.git.command import Git, GitError, join_fields
+from plait.git.refs import OBJECT_ID, has_ref_files
 from plait.git.worktrees.metadata import (
     SETUP_METADATA_FILE,
     LeaseMetadata,
@@ -30,39 +32,63 @@ from plait.git.worktrees.worktree import Repository, Worktree
 from plait.system.atomic_files import replace_file
 from plait.system.disk import remove_tree
 
+_OWN_REF = "refs/worktree/plait-before"
 _EXCLUDE_ESCAPES = str.maketrans({each: f"\\{each}" for each in "\\*?[]!# "})
 
 
-def check_out_files(
+def check_out_files(  # noqa: PLR0913 - what is checked out, and where
     repository: Repository,
     worktree: Worktree,
     lease: LeaseMetadata,
     commit: str,
     save_edits: Callable[[], None] | None = None,
+    *,
+    new_branch: str = "",
 ) -> None:
-    """`save_edits`: another task worked here before, and this saves what someone changed since. Nothing runs here now."""
+    """`save_edits`: another task worked here before, and this saves what someone changed since. Nothing runs here now.
+
+    `new_branch` is made on the way, which saves git a process, if that works at once.
+    """
     gitdir = worktree.gitdir
     assert gitdir is not None
     before = worktree.read_lease()
     worktree.reset_gitdir()
     write_sparse_patterns(repository, gitdir, lease.sparse)
-    git = repository.git_at(gitdir, worktree.folder, settings=sparse_settings(gitdir))
-    checkout = ("checkout", "--detach", "--no-recurse-submodules", commit)
+    settings = (*sparse_settings(gitdir), "core.logAllRefUpdates=false")  # nothing happened yet that a log could undo
+    git = repository.git_at(gitdir, worktree.folder, settings=settings)
+    checkout = ("checkout", "--no-recurse-submodules")
+    # The second option: or some git looks at no file if HEAD is at this commit already.
+    on_branch = ("--no-track", "--ignore-other-worktrees", "-b", new_branch) if new_branch else ("--detach",)
     if save_edits is None:
-        git.run(*checkout, "--quiet", "--force")
+        if git.run(*checkout, "--quiet", "--force", *on_branch, commit, codes=range(256)).code:
+            git.run(*checkout, "--quiet", "--force", "--detach", commit)
     else:
-        _clear_index_flags(git, expected_tags="HS" if lease.sparse else "H")
-        is_clean = not git.run("clean", "--dry-run", "-ffdx").out
+        is_clean = _clear_index_flags(git, is_sparse=bool(lease.sparse))
         if not is_clean and _list_untracked(git, _list_setup_paths(gitdir, before)):
             save_edits()
+        _put_head_on_ref(repository, worktree)
         # Without force, git keeps edits and lists them, or refuses: so files are compared once only.
-        switched = git.run(*checkout, codes=(0, 1, 128))
+        switched = git.run(*checkout, *on_branch, commit, codes=(0, 1, 128))
         if switched.code or switched.out:
             save_edits()
-            git.run(*checkout, "--quiet", "--force")
+            git.run(*checkout, "--quiet", "--force", "--detach", commit)
+        remove_tree(gitdir / "refs")
         same_makes = before is not None and before.makes == lease.makes
         _clean_worktree(git, worktree, lease.makes if same_makes else (), is_clean=is_clean)
-    write_lease(gitdir, lease)
+    write_lease(gitdir, replace(lease, filled=not os.path.lexists(worktree.folder / ".gitmodules")))
+
+
+def _put_head_on_ref(repository: Repository, worktree: Worktree) -> None:
+    """Put a detached HEAD on a ref that only this worktree has. When git leaves a detached commit, it reads all refs of the
+    repository, to say whether one reaches it.
+    """
+    assert worktree.gitdir is not None
+    head = worktree.read_head()
+    if OBJECT_ID.match(head) and has_ref_files(repository.common):
+        ref = worktree.gitdir / _OWN_REF
+        ref.parent.mkdir(parents=True, exist_ok=True)
+        ref.write_text(f"{head}\n")
+        replace_file(worktree.gitdir / "HEAD", f"ref: {_OWN_REF}\n".encode(), mode=0o666)
 
 
 def wipe_files(repository: Repository, worktree: Worktree) -> None:
@@ -70,7 +96,7 @@ def wipe_files(repository: Repository, worktree: Worktree) -> None:
     assert worktree.gitdir is not None
     git = repository.git_at(worktree.gitdir, worktree.folder, settings=sparse_settings(worktree.gitdir))
     lease = worktree.read_lease()
-    _clear_index_flags(git, expected_tags="HS" if lease is not None and lease.sparse else "H")
+    _clear_index_flags(git, is_sparse=lease is not None and bool(lease.sparse))
     git.run("reset", "--hard", "--quiet")
     git.run("clean", "-ffd", "--quiet", *exclude_options(_list_setup_paths(worktree.gitdir, lease)))
 
@@ -86,11 +112,17 @@ def _list_untracked(git: Git, setup_paths: Sequence[str]) -> list[str]:
     return git.run("ls-files", "--others", "--exclude-standard", "--directory", "-z", "--", ".", *excluded).fields
 
 
-def _clear_index_flags(git: Git, expected_tags: str) -> None:
-    """Clear flags with which an agent may have hidden files; those of a sparse checkout are set again."""
-    marked = [row[2:] for row in git.run("ls-files", "-v", "-z").fields if row[0] not in expected_tags]
+def _clear_index_flags(git: Git, *, is_sparse: bool) -> bool:
+    """Clear flags with which an agent may have hidden files; those of a sparse checkout are set again.
+
+    Whether every file is in the index; ignored files count, too.
+    """
+    rows = git.run("ls-files", "-v", "-z", "--cached", "--others", "--directory").fields
+    expected = ("H ", "S ", "? ") if is_sparse else ("H ", "? ")
+    marked = [row[2:] for row in rows if not row.startswith(expected)]
     for flag in ("--no-assume-unchanged", "--no-skip-worktree") if marked else ():
         git.run("update-index", flag, "-z", "--stdin", stdin=join_fields(marked))
+    return not any(row.startswith("? ") for row in rows)
 
 
 def _clean_worktree(git: Git, worktree: Worktree, makes: tuple[str, ...], *, is_clean: bool) -> None:
@@ -162,7 +194,7 @@ def format_cone_patterns(folders: tuple[str, ...]) -> str:
 def _copy_worktree_config(repository: Repository, gitdir: Path) -> None:
     """Copy the user's per-worktree settings, as git does, except those about the checkout."""
     config, shared_config = gitdir / "config.worktree", repository.common / "config.worktree"
-    if not repository.git.read_bool("extensions.worktreeConfig") or not shared_config.is_file():
+    if not shared_config.is_file() or not repository.git.read_bool("extensions.worktreeConfig"):
         return
     config.write_bytes(shared_config.read_bytes())
     for key in _CHECKOUT_KEYS:

@@ -11,10 +11,15 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from plait.core.errors import WorldError
 from plait.core.fast_dataclass import dataclass
+from plait.git.refs import has_ref_files
 from plait.system.atomic_files import read_regular_file, replace_file
+
+if TYPE_CHECKING:
+    from plait.git.command import Git
 
 _LEASE_FILE = "plait.json"
 SETUP_METADATA_FILE = "plait-outfit"
@@ -62,8 +67,28 @@ def is_real_folder(path: Path) -> bool:
     return path.is_dir() and not path.is_symlink()
 
 
+def read_head(git_dir: Path, gitdir: Path) -> str:
+    """What HEAD holds in a gitdir of this repository: a ref, or a commit; empty if neither."""
+    if has_ref_files(git_dir):
+        return read_small_file(gitdir / "HEAD").rstrip("\n").removeprefix("ref: ")
+    git = _git_at(gitdir)
+    return git.run("symbolic-ref", "--quiet", "HEAD", codes=(0, 1, 128)).text or git.resolve_commit("HEAD") or ""
+
+
+def format_head(head: str) -> str:
+    """The content of the file HEAD."""
+    return f"ref: {head}\n" if head.startswith("refs/") else f"{head}\n"
+
+
 def find_checkouts(git_dir: Path, ref: str) -> Iterator[Path]:
     """The folders in which a branch is checked out; of a worktree whose folder is unknown, its gitdir."""
+    if not has_ref_files(git_dir):
+        folder = ""
+        for row in _git_at(git_dir).run("worktree", "list", "--porcelain", "-z").fields:
+            folder = row.removeprefix("worktree ") if row.startswith("worktree ") else folder
+            if row == f"branch {ref}":
+                yield Path(folder)
+        return
     gitdirs, main = [git_dir], git_dir.parent if git_dir.name == ".git" else git_dir
     with suppress(OSError):
         gitdirs += sorted((git_dir / "worktrees").iterdir())
@@ -71,6 +96,13 @@ def find_checkouts(git_dir: Path, ref: str) -> Iterator[Path]:
         with suppress(OSError):
             if (gitdir / "HEAD").read_text(errors="replace").strip() == f"ref: {ref}":
                 yield main if gitdir == git_dir else read_worktree_path(gitdir) or gitdir
+
+
+def _git_at(gitdir: Path) -> Git:
+    """A git for what can't be read from files. It has a work tree, since the configuration may name one that is gone."""
+    from plait.git.command import Git  # few repositories need it
+
+    return Git(gitdir, variables={"GIT_DIR": str(gitdir), "GIT_WORK_TREE": str(gitdir)})
 
 
 @dataclass(frozen=True, slots=True)

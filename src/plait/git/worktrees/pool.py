@@ -13,7 +13,14 @@ from pathlib import Path
 
 from plait.core.errors import WorldError, describe_error
 from plait.git.command import LOCK_WAIT_SECONDS, GitError
-from plait.git.refs import remove_stale_lock, task_branch
+from plait.git.refs import (
+    has_ref_files,
+    may_have_ref,
+    read_loose_ref,
+    remove_blank_ref,
+    remove_stale_lock,
+    task_branch,
+)
 from plait.git.worktrees.checkout import wipe_files
 from plait.git.worktrees.metadata import (
     LeaseMetadata,
@@ -35,7 +42,7 @@ from plait.git.worktrees.worktree import (
     new_worktree_id,
 )
 from plait.system import flock
-from plait.system.atomic_files import make_private_folder
+from plait.system.atomic_files import make_private_folder, replace_file
 from plait.system.disk import remove_tree
 
 
@@ -96,13 +103,14 @@ class WorktreePool:
         self.trim(self._keep)
 
     def trim(self, keep: int) -> None:
-        """Discard those that waited longest, except one with changes that can't be saved."""
-        waiting = sorted(list_children(self._layout.pool), key=_pooled_at)
+        """Discard those that waited longest, except one that is in use by others or has changes that can't be saved."""
+        waiting = sorted(filter(is_real_folder, list_children(self._layout.pool)), key=_pooled_at)
         for folder in waiting[: max(0, len(waiting) - keep)]:
-            worktree = Worktree(folder, self._find_gitdir(folder))
-            with suppress(UnsavedError):
-                save_edits(self._repository, worktree)
-                self.discard(worktree)
+            with _hold_pooled(folder) as is_held, suppress(UnsavedError):
+                if is_held:
+                    worktree = Worktree(folder, self._find_gitdir(folder))
+                    save_edits(self._repository, worktree)
+                    self.discard(worktree)
 
     def _wipe(self, worktree: Worktree) -> bool:
         """False if git can't."""
@@ -133,12 +141,15 @@ class WorktreePool:
                     self._move_to_trash(Worktree(gitdir / "gone", gitdir))
 
     def _is_stray(self, gitdir: Path) -> bool:
-        """Its folder was being moved and is missing, also from where it came."""
+        """Whether its folder was being moved and is missing, also from where it came."""
         folder, lease = read_worktree_path(gitdir), read_lease(gitdir)
         transit_folders = (self._layout.making, self._layout.pool, self._layout.trash)
         if folder is None or folder.parent not in transit_folders or os.path.lexists(folder):
             return False
-        return lease is None or read_gitdir_link(self._layout.workspace(lease.batch, lease.task)) != gitdir
+        origins = [self._layout.making / gitdir.name, self._layout.pool / gitdir.name]
+        if lease is not None:
+            origins.append(self._layout.workspace(lease.batch, lease.task))
+        return all(read_gitdir_link(origin) != gitdir for origin in origins)
 
     def empty_trash(self) -> None:
         """Delete what can be deleted, except what another process is deleting."""
@@ -200,10 +211,10 @@ def save_edits(repository: Repository, worktree: Worktree) -> None:
 
     Raises UnsavedError if that can't be done.
     """
-    if worktree.valid_gitdir is None:
+    gitdir, lease = worktree.valid_gitdir, worktree.read_lease()
+    if gitdir is None:
         return
-    lease = worktree.read_lease()
-    batch, task = (lease.batch, lease.task or _GATE) if lease is not None else ("pool", worktree.valid_gitdir.name)
+    batch, task = (lease.batch, lease.task or _GATE) if lease is not None else ("pool", gitdir.name)
     try:
         save_workspace(SavedRefs(repository, batch, task), worktree.folder)
     except (WorldError, OSError) as error:
@@ -213,9 +224,9 @@ def save_edits(repository: Repository, worktree: Worktree) -> None:
 def save_commits(repository: Repository, worktree: Worktree) -> None:
     """Save commits that someone made in a pooled worktree, where HEAD is on no branch."""
     lease, head = worktree.read_lease(), worktree.read_head()
-    branch = task_branch(lease.batch, lease.task) if lease is not None else ""
-    known = {lease.base if lease is not None else "", repository.git.resolve_commit(f"refs/heads/{branch}")}
-    if head not in known:
+    ref = f"refs/heads/{task_branch(lease.batch, lease.task)}" if lease is not None else "refs/heads/"
+    known = {lease.base if lease is not None else "", read_loose_ref(repository.common, ref)}
+    if head not in known and head != repository.git.resolve_commit(ref):
         save_edits(repository, worktree)
 
 
@@ -240,18 +251,23 @@ def adopt_folder(repository: Repository, layout: WorkspaceLayout, folder: Path, 
 
 
 def start_branch(saved_refs: SavedRefs, worktree: Worktree, branch: str, commit: str) -> None:
-    """Put the branch at this commit and the worktree on it; saves commits that only the branch held.
+    """Put the branch at this commit and the worktree on it, unless they are; saves commits that only the branch held.
 
     The shared configuration is not touched: no upstream is set.
     """
     assert worktree.gitdir is not None
     repository, name = saved_refs.repository, f"refs/heads/{branch}"
-    before = repository.git.resolve_commit(name)
+    if worktree.read_head() == name and read_loose_ref(repository.common, name) == commit:
+        return
+    before = repository.git.resolve_commit(name) if may_have_ref(repository.common, name) else None
     if before != commit:
         if before is not None:
             saved_refs.keep_unreachable(before, moving_ref=name)
         _update_ref(repository, name, commit, before or "0" * len(commit))
-    repository.git_at(worktree.gitdir, worktree.folder).run("symbolic-ref", "-m", "plait: begun", "HEAD", name)
+    if has_ref_files(repository.common):  # as git does, without a process
+        replace_file(worktree.gitdir / "HEAD", f"ref: {name}\n".encode(), mode=0o666)
+    else:
+        repository.git_at(worktree.gitdir, worktree.folder).run("symbolic-ref", "-m", "plait: begun", "HEAD", name)
 
 
 def _update_ref(repository: Repository, name: str, commit: str, before: str) -> None:
@@ -259,6 +275,7 @@ def _update_ref(repository: Repository, name: str, commit: str, before: str) -> 
     plait writes this branch.
     """
     args = ("update-ref", "-m", "plait: begun", name, commit)
+    remove_blank_ref(repository.common, name)
     try:
         repository.git.run(*args, before)
     except GitError:
@@ -298,6 +315,19 @@ def _pooled_at(folder: Path) -> float:
         return folder.lstat().st_ctime
     except FileNotFoundError:
         return 0.0
+
+
+@contextmanager
+def _hold_pooled(folder: Path) -> Iterator[bool]:
+    """Keep others from taking a pooled worktree; False if another process takes or discards it."""
+    fd = None
+    try:
+        with suppress(FileNotFoundError):
+            fd = flock.try_lock_folder(folder)
+        yield fd is not None and flock.is_same_file(folder, fd)
+    finally:
+        if fd is not None:
+            os.close(fd)
 
 
 def _delete(path: Path) -> None:

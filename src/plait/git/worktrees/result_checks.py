@@ -14,9 +14,12 @@ from pathlib import Path
 from plait.core.errors import AgentError
 from plait.core.text import join_names
 from plait.git.command import Git
+from plait.git.objects import FILE_MODES, GITLINK_MODE, read_blob_sizes
 from plait.git.worktrees.agent_worktree import AgentWorktree
 from plait.git.worktrees.metadata import read_setup_paths
 from plait.git.worktrees.submodule_changes import find_lost_changes, has_new_gitlink
+from plait.git.worktrees.tree_snapshot import PrivateIndex, TreeChange
+from plait.system.atomic_files import read_regular_file
 
 _OPERATION_FOLDERS = {"rebase-merge": "rebase", "rebase-apply": "rebase", "sequencer": "cherry-pick"}
 _OPERATION_FILES = {
@@ -44,6 +47,9 @@ _STASHED_COMMIT_FILES = (
 )
 _CONFLICT_MARKER = re.compile(rb"^(?:<{7,}|>{7,})(?: |\r?$)", re.MULTILINE)
 _BINARY_PROBE_BYTES = 8000  # as many as git checks
+_MAX_SEARCHED_BYTES = (
+    256 << 20
+)  # no larger file is searched for conflict markers: an agent may have left one of any size
 _BOTH_SIDES = {"2", "3"}
 _MAX_NAMED = 5
 
@@ -52,35 +58,33 @@ class UnfinishedError(AgentError):
     """The result cannot be captured; it is saved, and the workspace was not changed."""
 
 
-def check_finished(worktree: AgentWorktree, base: str) -> UnfinishedError | None:
+def check_finished(worktree: AgentWorktree, index: PrivateIndex, base: str) -> UnfinishedError | None:
     """Conflicts that are not resolved, or changes in a submodule that no commit of this repository can hold."""
-    if files := find_unresolved_files(worktree):
+    if files := _find_unresolved_files(worktree, index):
         names = {**_OPERATION_FOLDERS, **_OPERATION_FILES}
         operation = next((operation for name, operation in names.items() if (worktree.gitdir / name).exists()), "merge")
         return UnfinishedError(
             f"the agent left a {operation} unfinished, with conflicts in {join_names(files, _MAX_NAMED)}"
         )
-    lost = (
-        find_lost_changes(worktree.git, read_setup_paths(worktree.gitdir)) if has_submodules(worktree, base) else None
-    )
-    return UnfinishedError(lost[0], hint=lost[1]) if lost else None
+    has_gitlinks = any(row.mode == GITLINK_MODE for row in index.special)
+    if has_submodules(worktree) or (has_gitlinks and has_new_gitlink(worktree.git, base)):
+        lost = find_lost_changes(worktree.git, read_setup_paths(worktree.gitdir))
+        return UnfinishedError(lost[0], hint=lost[1]) if lost else None
+    return None
 
 
-def find_unresolved_files(worktree: AgentWorktree) -> list[str]:
+def _find_unresolved_files(worktree: AgentWorktree, index: PrivateIndex) -> list[str]:
     """The unmerged files that are not resolved."""
-    output = worktree.git.run("ls-files", "--unmerged", "-z", codes=(0, 128))
     stages: dict[str, dict[str, str]] = {}
-    for row in output.fields if output.code == 0 else ():
-        header, _, path = row.partition("\t")
-        _, blob, stage = header.split()
-        stages.setdefault(path, {})[stage] = blob
+    for row in index.special:
+        if row.stage != "0":
+            stages.setdefault(row.path, {})[row.stage] = row.blob
     return [path for path, blobs in stages.items() if _is_unresolved(worktree, path, blobs)]
 
 
-def has_submodules(worktree: AgentWorktree, base: str) -> bool:
+def has_submodules(worktree: AgentWorktree) -> bool:
     """Whether it may have some: most repositories have none, and listing all files to find out takes time."""
-    paths = (worktree.path / ".gitmodules", worktree.gitdir / "modules")
-    return any(path.exists() for path in paths) or has_new_gitlink(worktree.git, base)
+    return any(path.exists() for path in (worktree.path / ".gitmodules", worktree.gitdir / "modules"))
 
 
 def read_merge_heads(worktree: AgentWorktree) -> list[str]:
@@ -119,11 +123,12 @@ def _operation_files(gitdir: Path) -> Iterator[Path]:
 
 
 def _is_unresolved(worktree: AgentWorktree, path: str, blobs: Mapping[str, str]) -> bool:
-    """It has conflict markers, or (binary or deleted on one side, where git sets none) is still as one side had it."""
+    """Whether it has conflict markers or, if git sets none (binary, deleted on one side), is as one side had it."""
     try:
-        if not stat.S_ISREG((worktree.path / path).lstat().st_mode):
+        status = (worktree.path / path).lstat()
+        if not stat.S_ISREG(status.st_mode) or status.st_size > _MAX_SEARCHED_BYTES:
             return False
-        data = (worktree.path / path).read_bytes()
+        data = read_regular_file(worktree.path / path, _MAX_SEARCHED_BYTES)
     except OSError:
         return False  # deleted, or something else by now
     if _CONFLICT_MARKER.search(data):
@@ -133,18 +138,17 @@ def _is_unresolved(worktree: AgentWorktree, path: str, blobs: Mapping[str, str])
     return worktree.git.text("hash-object", "--", path) in blobs.values()
 
 
-_FILE_MODES = {"100644", "100755"}
 _MIB = 2**20
 
 
-def check_file_sizes(
-    git: Git, base: str, tree: str, max_bytes: int, folder: Path | None = None
+def check_file_sizes(  # noqa: PLR0913, PLR0917 - where, what and how much
+    git: Git, base: str, tree: str, changes: Sequence[TreeChange], max_bytes: int, folder: Path | None = None
 ) -> UnfinishedError | None:
     """The error for files that are new since the base and larger than `max_bytes` (0: no limit); None if there are none.
 
     `folder` has the files of the tree, or most of them, so that git need not be asked about each.
     """
-    sizes = _find_large_files(git, base, tree, max_bytes, folder) if max_bytes else {}
+    sizes = _find_large_files(git, base, tree, changes, max_bytes, folder) if max_bytes else {}
     if not sizes:
         return None
     names = join_names([f"{path} ({_format_size(size)})" for path, size in sizes.items()], _MAX_NAMED)
@@ -155,16 +159,17 @@ def check_file_sizes(
     )
 
 
-def _find_large_files(git: Git, base: str, tree: str, max_bytes: int, folder: Path | None) -> dict[str, int]:
+def _find_large_files(  # noqa: PLR0913, PLR0917 - as check_file_sizes
+    git: Git, base: str, tree: str, changes: Sequence[TreeChange], max_bytes: int, folder: Path | None
+) -> dict[str, int]:
     """Their sizes by path."""
-    args = ("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-ext-diff", "--no-textconv")
-    fields = git.run(*args, base, tree).fields
-    rows = ((row.split(), path) for row, path in zip(fields[::2], fields[1::2], strict=True))
-    blobs = {
-        path: row[3]
-        for row, path in rows
-        if row[1] in _FILE_MODES and (folder is None or _may_be_large(folder / path, max_bytes))
-    }
+    blobs = {each.path: each.blob for each in changes if each.mode in FILE_MODES}
+    if folder is None:
+        sizes = read_blob_sizes(git, [*blobs.values()])
+        blobs = {path: blob for path, blob in blobs.items() if sizes.get(blob, 0) > max_bytes}
+    else:
+        blobs = {path: blob for path, blob in blobs.items() if _may_be_large(folder / path, max_bytes)}
+    # Without those that the base has elsewhere.
     large = _find_large_blobs(git, max_bytes, tree, f"^{base}^{{tree}}") if blobs else frozenset()
     large_blobs = {path: blob for path, blob in blobs.items() if blob in large}
     return {path: int(git.text("cat-file", "-s", blob)) for path, blob in large_blobs.items()}
@@ -188,7 +193,7 @@ def _format_size(size: int) -> str:
 
 
 def _may_be_large(path: Path, max_bytes: int) -> bool:
-    """Check the folder first, to avoid asking git about every file."""
+    """Whether the file in the folder is large, so that git need not be asked about every file."""
     try:
         return path.lstat().st_size > max_bytes
     except OSError:

@@ -14,7 +14,7 @@ from plait.core.text import defuse_references
 from plait.git.command import Git, GitError
 from plait.git.kept_objects import keep_objects
 from plait.git.refs import saved_ref, task_branch
-from plait.git.worktrees.agent_worktree import AgentWorktree, open_worktree, scratch_folder
+from plait.git.worktrees.agent_worktree import VIEW_FOLDER, AgentWorktree, open_worktree, scratch_folder
 from plait.git.worktrees.checkout import SUBMODULE_BASE_REF
 from plait.git.worktrees.metadata import is_real_folder, read_small_file
 from plait.git.worktrees.result_checks import read_recorded_commits
@@ -115,6 +115,9 @@ def save_worktree(saved_refs: SavedRefs, worktree: Worktree) -> bool:
     """Whether there was anything to save. Raises WorldError if something cannot be saved: then nothing may be removed."""
     gitdir, has_changes = worktree.gitdir, True
     try:
+        if gitdir is not None and (gitdir / VIEW_FOLDER).exists() and is_real_folder(worktree.folder):
+            # First: git looks into submodules, where a sandboxed agent may have put repositories of its own.
+            open_worktree(saved_refs.repository, worktree.folder, task_branch(saved_refs.batch, saved_refs.task))
         for module in list_submodule_dirs(gitdir) if gitdir is not None else ():
             save_submodule(saved_refs, module)
         if is_real_folder(worktree.folder):

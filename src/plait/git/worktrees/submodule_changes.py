@@ -13,10 +13,10 @@ from plait.core.errors import WorldError
 from plait.core.fast_dataclass import dataclass
 from plait.core.text import join_names
 from plait.git.command import Git, GitError
+from plait.git.objects import GITLINK_MODE
 from plait.git.worktrees.checkout import SUBMODULE_BASE_REF, exclude_options
 from plait.git.worktrees.metadata import find_gitdir, is_real_folder
 
-_GITLINK_MODE = "160000"
 _MAX_NAMED = 5
 _MAX_NESTING = 20
 _SETTINGS = (
@@ -72,7 +72,7 @@ class SubmoduleFolder:
 def list_submodule_folders(git: Git, prefix: str = "", nesting: int = 0) -> Iterator[SubmoduleFolder]:
     """All submodules of the index, checked out or not, each before those inside it."""
     rows = (row.partition("\t") for row in git.run("ls-files", "--stage", "-z", codes=(0, 128)).fields)
-    for path in dict.fromkeys(path for header, _, path in rows if header.startswith(_GITLINK_MODE)):
+    for path in dict.fromkeys(path for header, _, path in rows if header.startswith(GITLINK_MODE)):
         folder = git.cwd / path
         if not is_real_folder(folder) or folder.resolve() != git.cwd.resolve() / path:
             continue  # removed or replaced, which is a change like any other
@@ -119,7 +119,7 @@ def has_new_gitlink(git: Git, base: str) -> bool:
     """Whether the index has a submodule, or a repository that was added as one, which the base doesn't have."""
     options = ("--cached", "--raw", "-z", "--no-renames", "--ignore-submodules=none")
     rows = git.run("diff-index", *options, base, codes=(0, 128)).fields[::2]
-    return any(row.split(" ", 2)[1] == _GITLINK_MODE for row in rows)
+    return any(row.split(" ", 2)[1] == GITLINK_MODE for row in rows)
 
 
 def _open_repository(git: Git, folder: Path) -> Git | None:

@@ -18,16 +18,45 @@ from pathlib import Path
 from plait.core.fast_dataclass import dataclass
 from plait.git.command import Git, join_fields
 from plait.git.interfaces import FindStatusRestorer
-from plait.git.objects import read_blob_sizes, read_objects
-from plait.git.worktrees.agent_worktree import AgentWorktree
+from plait.git.objects import FILE_MODES, read_blob_sizes, read_objects
+from plait.git.worktrees.agent_worktree import VIEW_FOLDER, AgentWorktree
 from plait.git.worktrees.checkout import sparse_patterns_path
 from plait.git.worktrees.metadata import read_setup_paths
 
-_TRACKED_TAG = b"H"
-_SKIPPED_TAGS = b"Ss"
+_SKIPPED_TAGS = "Ss"
+# Rows of `ls-files`: a file or symlink that is in the index, and one that is not.
+_PLAIN_ROWS, _UNTRACKED_ROW = (b"H 100", b"H 120"), b"? "
 # Stands for a folder with a repository in it, so that git looks inside; it does not exist as a file, so it is removed again.
 _NESTED_REPO_PLACEHOLDER = ".plait-inside"
 _MAX_NESTING = 20
+_UNTRACKED = ("--others", "--exclude-standard")
+# The option overrides a submodule's own `ignore`, which would hide that it is at another commit.
+_LIST_CHANGED = ("diff-files", "--name-only", "-z", "--ignore-submodules=dirty")
+
+
+@dataclass(frozen=True, slots=True)
+class IndexRow:
+    """`tag` as `git ls-files -v` has it."""
+
+    tag: str
+    mode: str
+    blob: str
+    stage: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class PrivateIndex:
+    """A copy of the worktree's index, which `git` uses. `special` are conflicts, submodules, and files hidden from git.
+
+    `changed` are the files that differ from it, apart from hidden ones; None: they are to be searched for.
+    """
+
+    path: Path
+    git: Git
+    special: tuple[IndexRow, ...]
+    untracked: tuple[str, ...]
+    changed: tuple[str, ...] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,17 +68,58 @@ class Snapshot:
     git: Git
 
 
-def snapshot_worktree(worktree: AgentWorktree, scratch: Path, base: str, *, from_files: bool = False) -> Snapshot:
-    """Changes neither the worktree's index nor any file. `from_files`: every file is read, and the index is not used."""
-    index = scratch / "index"
-    git = worktree.git.with_options(variables={"GIT_INDEX_FILE": str(index)})
-    _unhide_files(worktree.path, git, _seed_index(worktree, index, git, base, from_files=from_files))
+def copy_index(worktree: AgentWorktree, scratch: Path, base: str, *, from_files: bool = False) -> PrivateIndex:
+    """Made from HEAD if the worktree's own can't be read; `from_files`: from the base."""
+    path = scratch / "index"
+    git = worktree.git.with_options(variables={"GIT_INDEX_FILE": str(path)})
+    listing, changed = _seed_index(worktree, path, git, base, from_files=from_files)
+    rows = listing.split(b"\0")
+    others = [row for row in rows if row and not row.startswith(_PLAIN_ROWS)]
+    untracked = [row for row in others if row.startswith(_UNTRACKED_ROW)]
+    special = tuple(_parse_row(row) for row in others if not row.startswith(_UNTRACKED_ROW))
+    return PrivateIndex(
+        path, git, special, tuple(os.fsdecode(row[len(_UNTRACKED_ROW) :]) for row in untracked), changed
+    )
+
+
+def _parse_row(row: bytes) -> IndexRow:
+    header, _, path = os.fsdecode(row).partition("\t")
+    tag, mode, blob, stage = header.split(" ")
+    return IndexRow(tag, mode, blob, stage, path)
+
+
+def snapshot_worktree(worktree: AgentWorktree, scratch: Path, base: str) -> Snapshot:
+    """Changes neither the worktree's index nor any file. Its agent may be running."""
+    return snapshot_index(worktree, copy_index(worktree, scratch, base), base, scratch)
+
+
+def snapshot_index(worktree: AgentWorktree, index: PrivateIndex, base: str, scratch: Path | None = None) -> Snapshot:
+    """As `snapshot_worktree`, in this copy of the index. Without a folder for copies, its agent must have ended."""
+    git = index.git
+    is_copy = not _unhide_files(worktree.path, index)
     setup_paths = read_setup_paths(worktree.gitdir)
-    new = [path for path in _find_untracked(git) if not _is_within(path, setup_paths)]
-    update_index(git, [*_find_changed(worktree.path, git), *new], "--add", "--remove", "--replace")
+    new = [path for path in _find_untracked(index) if not _is_within(path, setup_paths)]
+    if is_copy and index.changed is not None and not _has_nested_repositories(index):
+        changed = index.changed
+    else:
+        changed = tuple(git.run(*_LIST_CHANGED).fields)
+    paths, reader = [*_remove_untrackable(worktree.path, git, changed), *new], git
+    if scratch is not None and (worktree.gitdir / VIEW_FOLDER).exists():  # a sandboxed agent may be running
+        paths, reader = _copy_live_files(worktree.path, git, paths, scratch / "live")
+    update_index(reader, paths, "--add", "--remove", "--replace")
     if setup_paths:
         update_index(git, _find_committed_setup_files(git, setup_paths, base), "--force-remove")
-    return Snapshot(git.text("write-tree"), index, git)
+    return Snapshot(git.text("write-tree"), index.path, git)
+
+
+def _copy_live_files(top: Path, git: Git, paths: Sequence[str], copies: Path) -> tuple[list[str], Git]:
+    """The paths, without submodules, and a git that reads copies of them."""
+    from plait.git.worktrees.live_copy import copy_live_files  # only where there are sandboxes
+
+    copies.mkdir()
+    reader = git.with_options(variables={"GIT_WORK_TREE": str(copies)})
+    reader.cwd = copies
+    return copy_live_files(top, paths, copies), reader
 
 
 def update_index(git: Git, paths: Iterable[str], *options: str) -> None:
@@ -58,21 +128,29 @@ def update_index(git: Git, paths: Iterable[str], *options: str) -> None:
         git.run("update-index", *options, "-z", "--stdin", stdin=feed)
 
 
-def _seed_index(worktree: AgentWorktree, index: Path, git: Git, base: str, *, from_files: bool) -> bytes:
-    """The listing of the seeded index; from HEAD if the index of the worktree cannot be read."""
-    listing = ("ls-files", "-v", "-z")
+def _seed_index(
+    worktree: AgentWorktree, index: Path, git: Git, base: str, *, from_files: bool
+) -> tuple[bytes, tuple[str, ...] | None]:
+    """The listing of the seeded index and of untracked files, and the changed files if they are known. In one go and at the
+    same time, since each takes git a process.
+    """
+    listing = ("ls-files", "-v", "-z", "--stage", "--cached", *_UNTRACKED)
     if not from_files:
         with suppress(FileNotFoundError):
             # With its time: git looks again at files that are as new as the index.
             shutil.copy2(worktree.gitdir / "index", index)
-            output = git.run(*listing, codes=(0, 128))
-            if output.code == 0:
-                return output.out
+            with (
+                git.start(*listing, codes=(0, 128)) as wait_for_listing,
+                git.start(*_LIST_CHANGED) as wait_for_changed,
+            ):
+                output = wait_for_listing()
+                if output.code == 0:
+                    return output.out, tuple(wait_for_changed().fields)
     index.unlink(missing_ok=True)
     head = None if from_files else worktree.git.resolve_commit("HEAD")
     git.run("read-tree", "--reset", head or base)
     _mark_skipped(worktree, git)
-    return git.run(*listing).out
+    return git.run(*listing).out, None
 
 
 def _mark_skipped(worktree: AgentWorktree, git: Git) -> None:
@@ -85,22 +163,18 @@ def _mark_skipped(worktree: AgentWorktree, git: Git) -> None:
         )
 
 
-def _unhide_files(top: Path, git: Git, output: bytes) -> None:
-    """Clear flags that hide files from git, except for absent files of a sparse checkout."""
-    marked = [line for line in output.split(b"\0") if line and not line.startswith(_TRACKED_TAG)]
-    paths = [(line[:1], os.fsdecode(line[2:])) for line in marked]
-    update_index(git, [path for tag, path in paths if tag.islower()], "--no-assume-unchanged")
-    update_index(
-        git,
-        [path for tag, path in paths if tag in _SKIPPED_TAGS and os.path.lexists(top / path)],
-        "--no-skip-worktree",
-    )
+def _unhide_files(top: Path, index: PrivateIndex) -> bool:
+    """Clear flags that hide files from git, except for absent files of a sparse checkout. Whether there were any."""
+    unwatched = [row.path for row in index.special if row.tag.islower()]
+    update_index(index.git, unwatched, "--no-assume-unchanged")
+    skipped = [row.path for row in index.special if row.tag in _SKIPPED_TAGS and os.path.lexists(top / row.path)]
+    update_index(index.git, skipped, "--no-skip-worktree")
+    return bool(unwatched or skipped)
 
 
-def _find_changed(top: Path, git: Git) -> list[str]:
-    """The tracked files that differ from the index; those that are gone are removed from it."""
-    # The option overrides a submodule's own `ignore`, which would hide that it is at another commit.
-    changed = dict.fromkeys(git.run("diff-files", "--name-only", "-z", "--ignore-submodules=dirty").fields)
+def _remove_untrackable(top: Path, git: Git, paths: Sequence[str]) -> list[str]:
+    """The changed files that can be in the index; others are removed from it."""
+    changed = dict.fromkeys(paths)
     trackable = [path for path in changed if _is_trackable(top, path)]
     update_index(git, changed.keys() - set(trackable), "--force-remove")
     return trackable
@@ -117,9 +191,8 @@ def _is_trackable(top: Path, path: str) -> bool:
     return has_known_type and os.path.realpath(file.parent) == str(file.parent)
 
 
-def _find_untracked(git: Git) -> list[str]:
-    args = ("ls-files", "--others", "--exclude-standard", "-z")
-    paths = git.run(*args).fields
+def _find_untracked(index: PrivateIndex) -> list[str]:
+    git, paths = index.git, [*index.untracked]
     for _ in range(_MAX_NESTING):
         folders = [path for path in paths if path.endswith("/")]
         if not folders:
@@ -127,8 +200,12 @@ def _find_untracked(git: Git) -> list[str]:
         blob = git.text("hash-object", "-t", "blob", "-w", "--stdin")
         rows = join_fields(f"100644 {blob}\t{path}{_NESTED_REPO_PLACEHOLDER}" for path in folders)
         git.run("update-index", "-z", "--index-info", stdin=rows)
-        paths = git.run(*args).fields
+        paths = git.run("ls-files", "-z", *_UNTRACKED).fields
     return [path for path in paths if not path.endswith("/")]
+
+
+def _has_nested_repositories(index: PrivateIndex) -> bool:
+    return any(path.endswith("/") for path in index.untracked)
 
 
 def _is_within(path: str, folders: Sequence[str]) -> bool:
@@ -142,9 +219,39 @@ def _find_committed_setup_files(git: Git, setup_paths: Sequence[str], base: str)
     return [path for path in tracked if path not in in_base]
 
 
+@dataclass(frozen=True, slots=True)
+class TreeChange:
+    """A path that differs. `added` and `removed` lines: 0 in binary files, in which git counts none."""
+
+    path: str
+    base_mode: str
+    mode: str
+    base_blob: str
+    blob: str
+    added: int
+    removed: int
+
+
+def list_changes(git: Git, base: str, tree: str, max_counted_bytes: int = 0) -> tuple[TreeChange, ...]:
+    """The paths that differ, and how many lines: by one git process. Lines of files over `max_counted_bytes` (0: git's own limit)
+    aren't counted.
+    """
+    if max_counted_bytes:
+        git = git.with_options(settings=[f"core.bigFileThreshold={max_counted_bytes + 1}"])
+    args = ("diff-tree", "-r", "-z", "--raw", "--numstat", "--no-renames", "--no-ext-diff", "--no-textconv")
+    fields = git.run(*args, "--ignore-submodules=none", base, tree).fields
+    count = len(fields) // 3
+    rows = zip(fields[: 2 * count : 2], fields[1 : 2 * count : 2], fields[2 * count :], strict=True)
+    changes = []
+    for header, path, numbers in rows:
+        base_mode, mode, base_blob, blob, _ = header.removeprefix(":").split(" ")
+        added, removed = (int(text) if text.isdecimal() else 0 for text in numbers.split("\t", 2)[:2])
+        changes.append(TreeChange(path, base_mode, mode, base_blob, blob, added, removed))
+    return tuple(changes)
+
+
 # No source is larger, and restoring one reads all of it.
 MAX_RESTORE_BYTES = 8 * 1024 * 1024
-_FILE_MODES = {"100644", "100755"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,16 +263,17 @@ class CleanedSnapshot:
     reverted_sources: tuple[str, ...] = ()
 
 
-def revert_status_edits(snapshot: Snapshot, base: str, find_restorer: FindStatusRestorer) -> CleanedSnapshot:
-    """Restore the base's statuses in the sources that changed. The index is updated."""
+def revert_status_edits(
+    snapshot: Snapshot, changes: Sequence[TreeChange], find_restorer: FindStatusRestorer
+) -> CleanedSnapshot:
+    """Restore the base's statuses in the sources that changed since. The index is updated."""
     git = snapshot.git
     changed: list[str] = []
     reverted_sources: list[str] = []
     rows: list[str] = []
-    fields = git.run("diff-tree", "-r", "-z", "--no-renames", "--diff-filter=M", base, snapshot.tree).fields
-    for header, path in zip(fields[::2], fields[1::2], strict=True):
-        base_mode, mode, *blobs, _ = header.removeprefix(":").split()
-        restore = find_restorer(path) if {base_mode, mode} <= _FILE_MODES and len({*blobs}) > 1 else None
+    for change in changes:
+        path, mode, base_mode, blobs = change.path, change.mode, change.base_mode, (change.base_blob, change.blob)
+        restore = find_restorer(path) if {base_mode, mode} <= FILE_MODES and len({*blobs}) > 1 else None
         if restore is None or max(read_blob_sizes(git, blobs).values()) > MAX_RESTORE_BYTES:
             continue
         old, new = (blob_object.data for blob_object in read_objects(git, blobs) if blob_object is not None)

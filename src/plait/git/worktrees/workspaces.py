@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from plait.core.errors import UserError, WorldError
-from plait.core.task import Attempt
+from plait.core.task import Attempt, Step
 from plait.git import refs
 from plait.git.command import GitError
 from plait.git.interfaces import CapturedChange, CaptureOptions, WorkspaceSetup
 from plait.git.worktrees import checkout
-from plait.git.worktrees.agent_worktree import was_replaced
+from plait.git.worktrees.agent_worktree import VIEW_FOLDER, was_replaced
 from plait.git.worktrees.metadata import LeaseMetadata, is_real_folder, write_lease
 from plait.git.worktrees.pool import (
     UnsavedError,
@@ -116,6 +116,16 @@ class GitWorkspaces:
 
         return capture(self._repository, self._layout.task(attempt.batch, attempt.task), attempt, base, options)
 
+    def save_results(self, batch: str, task: str, taken: Collection[Attempt], base: str) -> None:
+        """Keep the commits of a task's attempts, except those of `taken` and the base itself, as saved work of the task."""
+        folder = refs.attempt_ref(Attempt(batch, task, Step.WRITE, 1)).rpartition("/")[0]
+        known = {refs.attempt_ref(attempt) for attempt in taken}
+        if refs.may_have_ref(self._repository.common, folder):
+            rows = self._repository.git.text("for-each-ref", "--format=%(objectname) %(refname)", f"{folder}/")
+            for commit, ref in (row.split(" ", 1) for row in rows.splitlines()):
+                if ref not in known and commit != base:
+                    SavedRefs(self._repository, batch, task).keep(commit)
+
     def preview_commit(self, batch: str, task: str, base: str) -> str | None:
         """What the task would leave if it stopped now, as a commit that no ref holds; None if nothing yet."""
         from plait.git.worktrees.capture import preview_commit  # not needed to prepare workspaces
@@ -192,13 +202,18 @@ class GitWorkspaces:
 
     def _make_lease(self, batch: str, task: str, base: str, setup: WorkspaceSetup) -> LeaseMetadata:
         sparse = checkout.normalize_sparse_folders(setup.sparse)
-        commit = self._repository.git.resolve_commit(base)
+        # Whether a commit is there is seen when it is checked out: asking takes git a process.
+        commit = base if refs.OBJECT_ID.match(base) else self._resolve(base)
+        return LeaseMetadata(batch, task, commit, setup.makes, sparse)
+
+    def _resolve(self, name: str) -> str:
+        commit = self._repository.git.resolve_commit(name)
         if commit is None:
             raise WorldError(
-                f"{self._repository.common} has no commit {base}",
-                hint="Fetch it, or start the batch again from a commit that is there.",
+                f"{self._repository.common} has no commit {name}",
+                hint="Fetch it. If a merged result was deleted, the engine's log names its task: retry or drop that first.",
             )
-        return LeaseMetadata(batch, task, commit, setup.makes, sparse)
+        return commit
 
     def _clean_up_once(self) -> None:
         if not self._is_cleaned_up:
@@ -209,10 +224,10 @@ class GitWorkspaces:
     def _choose_start(self, worktree: Worktree | None, lease: LeaseMetadata, branch: str) -> str:
         """The tip of the task's branch if its folder was removed after it had started; its base otherwise."""
         previous = worktree.read_lease() if worktree is not None else None
-        tip = self._repository.git.resolve_commit(f"refs/heads/{branch}")
-        if previous is None or tip is None or not previous.has_same_start(lease):
+        if previous is None or not previous.has_same_start(lease):
             return lease.base
-        return tip if self._repository.git.is_ancestor(lease.base, tip) else lease.base
+        tip = self._repository.git.resolve_commit(f"refs/heads/{branch}")
+        return tip if tip is not None and self._repository.git.is_ancestor(lease.base, tip) else lease.base
 
     def _make_worktree(
         self, folder: Path, lease: LeaseMetadata, commit: str, branch: str, *, new: bool = False
@@ -223,12 +238,15 @@ class GitWorkspaces:
                 save = partial(save_edits, self._repository, worktree) if used else None
                 if used:
                     save_commits(self._repository, worktree)
-                checkout.check_out_files(self._repository, worktree, lease, commit, save)
+                is_new = branch and not refs.may_have_ref(self._repository.common, f"refs/heads/{branch}")
+                new_branch = branch if is_new else ""
+                checkout.check_out_files(self._repository, worktree, lease, commit, save, new_branch=new_branch)
                 if branch:
                     saved_refs = SavedRefs(self._repository, lease.batch, lease.task)
                     start_branch(saved_refs, worktree, branch, commit)
                 self._pool.install(worktree, folder)
         except (GitError, UnsavedError):
+            self._resolve(commit)
             if not used:
                 raise
             # Its last task may have left what git can't remove.
@@ -250,6 +268,13 @@ class GitWorkspaces:
 
     def _is_clean(self, worktree: Worktree, lease: LeaseMetadata) -> bool:
         assert worktree.gitdir is not None
+        if (worktree.gitdir / VIEW_FOLDER).exists():
+            from plait.git.worktrees.replaced_repositories import (
+                disable_replaced_repositories,  # only where there are sandboxes
+            )
+
+            if disable_replaced_repositories(worktree.gitdir):
+                return False
         git = self._repository.git_at(
             worktree.gitdir, worktree.folder, settings=checkout.sparse_settings(worktree.gitdir)
         )

@@ -29,6 +29,7 @@ from plait.git.worktrees.metadata import (
     LeaseMetadata,
     is_real_folder,
     read_gitdir_link,
+    read_head,
     read_lease,
     read_small_file,
     read_worktree_path,
@@ -207,9 +208,9 @@ class Repository:
             yield
 
 
-VALID_HEAD = re.compile(r"(?:ref: refs/\S+|[0-9a-f]{40,64})\n?\Z")
+VALID_HEAD = re.compile(r"(?:ref: refs/[^\x00-\x20\x7f]+|[0-9a-f]{40,64})\n?\Z")
 # What stays of the gitdir when a worktree goes to another task.
-_KEPT_GITDIR_FILES = frozenset({"HEAD", "commondir", "gitdir", "index", "plait.json", "plait-outfit"})
+_KEPT_GITDIR_FILES = frozenset({"HEAD", "commondir", "gitdir", "index", "reftable", "plait.json", "plait-outfit"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,8 +233,7 @@ class Worktree:
 
     def read_head(self) -> str:
         """What HEAD holds: a ref, or a commit."""
-        head = read_small_file(self.gitdir / "HEAD") if self.gitdir is not None else ""
-        return head.rstrip("\n").removeprefix("ref: ")
+        return read_head(self.gitdir.parent.parent, self.gitdir) if self.gitdir is not None else ""
 
     def remove_stale_locks(self) -> None:
         """Remove the locks that a killed git left, in a worktree that no process works in."""
@@ -290,7 +290,7 @@ def find_other_owner(common: Path, folder: Path) -> str:
 
 
 def _is_same_folder(recorded: Path | None, folder: Path) -> bool:
-    """The folder of all worktrees may have been moved, with a link in its place."""
+    """Whether both are one folder. The folder of all worktrees may have been moved, with a link in its place."""
     return recorded is not None and os.path.realpath(recorded) == os.path.realpath(folder)
 
 
