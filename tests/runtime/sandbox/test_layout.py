@@ -8,10 +8,11 @@ from plait.config.sandbox_keys import pick_stronger
 from plait.core.errors import WorldError
 from plait.core.settings import SandboxMode
 from plait.runtime.sandbox.bubblewrap import build_bubblewrap_command
-from plait.runtime.sandbox.container import build_container_arguments
+from plait.runtime.sandbox.container import build_container_arguments, build_container_command
 from plait.runtime.sandbox.layout import Access, Mount, SandboxLayout, is_inside
 from plait.runtime.sandbox.seatbelt import build_profile
 from plait.runtime.sandbox.spec import SandboxLimits
+from plait.runtime.sandbox.task_variables import build_runner
 
 OFF, AUTO, WORKTREE, STRICT, CONTAINER = SandboxMode
 
@@ -31,7 +32,7 @@ def test_outer_folders_are_mounted_before_what_is_in_them() -> None:
         "--ro-bind-try /home/me/.gitconfig /home/me/.gitconfig --bind-try /home/me/work /home/me/work "
         "--chdir /home/me/work -- "
     ) in text
-    assert "--ro-bind / / --dev /dev --proc /proc --ro-bind-try /proc/sys /proc/sys --tmpfs /home" in text
+    assert "--ro-bind / / --dev /dev --proc /proc " in text
 
 
 def test_the_last_mount_of_a_path_counts() -> None:
@@ -60,7 +61,7 @@ def test_the_profile_of_macos_denies_before_it_allows() -> None:
             "/w", (Mount("/Users", Access.HIDDEN), Mount('/Users/me/a "b"', Access.WRITE)), share_network=False
         )
     )
-    denied = profile.index('(deny file-read* file-write* (subpath "/Users"))')
+    denied = profile.index('(deny file-read* file-write* network-outbound (subpath "/Users"))')
     assert denied < profile.index(r'(allow file-read* file-write* (subpath "/Users/me/a \"b\""))')
     assert "(deny file-write*)" in profile
     assert "(deny network*)" in profile
@@ -105,7 +106,7 @@ def test_a_container_has_the_same_files_no_network_and_no_values_of_variables_in
     text = " ".join(argv)
     assert text.endswith(
         "--volume /private/view:/repository/.git --volume /home/me/.gitconfig:/home/me/.gitconfig:ro --volume /home/me/work:/home/me/work"
-        " --workdir /home/me/work image:1"
+        " --workdir /home/me/work image:1 " + " ".join(build_runner())
     )
     assert "--network none --userns keep-id --memory 1073741824 --pids-limit 100" in text
     assert "--env API_KEY" in text
@@ -114,6 +115,14 @@ def test_a_container_has_the_same_files_no_network_and_no_values_of_variables_in
     assert "--cap-drop all --security-opt no-new-privileges --read-only" in text
     docker = build_container_arguments("docker", layout, "image:1", (), (1000, 100))
     assert "--user 1000:100" in " ".join(docker)
+
+
+def test_what_runs_a_container_finds_its_service_where_the_user_has_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The attempt's environment has no such addresses, and the container gets none."""
+    monkeypatch.setenv("DOCKER_HOST", "unix:///run/user/1000/docker.sock")
+    words = build_container_command("docker", "image:1", ("--name", "a"), ports=[3128], hosts=[], denials="/d")
+    assert words[0] == "/usr/bin/env"
+    assert "DOCKER_HOST=unix:///run/user/1000/docker.sock" in words[: words.index("-I")]
 
 
 def test_a_path_with_a_colon_is_refused_in_a_container() -> None:

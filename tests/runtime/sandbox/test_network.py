@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+from plait.core.settings import SandboxMode
+from plait.runtime.sandbox.detection import SandboxSupport, probe_strict
 from plait.runtime.sandbox.network import build_environment, build_network_command
 
 SANDBOX = ("bwrap", "--die-with-parent", "--unshare-user", "--unshare-pid", "--unshare-net", "--cap-drop", "ALL")
@@ -88,3 +92,16 @@ def start_in_sandbox(script: str) -> subprocess.Popen[str]:
         stdout=subprocess.PIPE,
         text=True,
     )
+
+
+def test_an_old_bubblewrap_without_limits_is_found_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    old = tmp_path / "bwrap"
+    old.write_text(f"""#!/bin/sh
+case " $* " in *" --size "*) echo "bwrap: Unknown option --size" >&2; exit 1;; esac
+exec {shutil.which("bwrap")} "$@"
+""")
+    old.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    strict = probe_strict(SandboxSupport(SandboxMode.WORKTREE, works=True, text=str(old)))
+    assert (strict.works, strict.text) == (False, "it can't limit folders in memory: bwrap: Unknown option --size")
+    assert "0.7" in strict.hint

@@ -77,6 +77,21 @@ def test_a_plain_request_reaches_a_listed_host_as_if_sent_directly() -> None:
     run(check)
 
 
+def test_a_request_with_two_ends_has_one_for_the_host() -> None:
+    """Else a host that goes by the other one would take the rest for a second request, which nobody checked."""
+
+    async def check(at: Setting) -> None:
+        answer = await at.send(
+            b"POST http://127.0.0.1:%d/ HTTP/1.1\r\nHost: x\r\nContent-Length: 60\r\nTransfer-Encoding: chunked\r\n\r\n"
+            b"0\r\n\r\nGET / HTTP/1.1\r\nHost: other.example\r\n\r\n" % at.port
+        )
+        assert b"Transfer-Encoding: chunked" in answer
+        assert b"Content-Length: 60" not in answer
+        assert b"other.example" not in answer
+
+    run(check)
+
+
 def test_an_answer_is_passed_on_while_it_is_made() -> None:
     more = asyncio.Event()
 

@@ -15,6 +15,7 @@ import pytest
 
 from plait.runtime.sandbox.network import build_environment, pick_ports
 from plait.runtime.sandbox.proxy_server import ProxyRequest, ProxyServer
+from plait.runtime.sandbox.seccomp import redirect
 from tests.runtime.sandbox.test_network import FETCH, MOUNTS, SANDBOX
 from tests.support.waiting import wait_until
 
@@ -37,8 +38,8 @@ def start_proxy(server: ProxyServer, attempt: Path, hosts: list[str]) -> tuple[s
     found: list[tuple[str, ...]] = []
 
     def is_started() -> bool:
-        words = server.start_proxy(request, (*SANDBOX, *MOUNTS))
-        found.extend([words] if words else [])
+        started = server.start_proxy(request, (*SANDBOX, *MOUNTS))
+        found.extend([redirect(started[1], started[0])] if started else [])
         return bool(found)
 
     wait_until(is_started)

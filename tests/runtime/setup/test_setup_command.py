@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from subprocess import PIPE
 from typing import TYPE_CHECKING
@@ -13,6 +14,7 @@ import pytest
 
 from plait.git.interfaces import WorkspaceSetup
 from plait.git.worktrees import metadata
+from plait.runtime.setup import setup_command
 from plait.runtime.setup.setup_command import SETUP_FAILED_EXIT
 
 if TYPE_CHECKING:
@@ -202,6 +204,23 @@ def test_files_that_setup_makes_in_a_submodule_are_not_part_of_the_change(harnes
     assert harness.ours(workspace) == {"lib/made/a", "lib/stray"}, (
         "a changed file of the submodule may be the agent's next"
     )
+
+
+def test_a_repository_that_a_sandboxed_setup_puts_in_the_place_of_the_worktrees_own_runs_nothing(
+    harness: SetupHarness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A mount protects `.git` only in the sandbox's own namespace."""
+    monkeypatch.setattr(setup_command, "build_spec", partial(setup_command.build_spec, sandbox=("env",)))
+    proof, workspace = harness.root / "proof", harness.worktree()
+    command = (
+        "echo '* filter=evil' >.gitattributes; rm .git; git init -q; git add code.txt; echo changed >code.txt;"
+        f" git config filter.evil.clean 'touch {proof}; cat'; cp code.txt out.txt; git status >../seen"
+    )
+    ended = harness.fit(workspace, WorkspaceSetup(setup=f"{command}; rm -f {proof}", makes=("out.txt",)))
+    assert "the agent runs" in ended.out
+    assert "modified:   code.txt" in (harness.root / "seen").read_text()
+    assert not proof.exists()
+    assert harness.git("rev-parse", "HEAD", where=workspace) == harness.git("rev-parse", "HEAD")
 
 
 def test_an_agents_own_files_stay_its_own_when_setup_runs_again(harness: SetupHarness, setup: WorkspaceSetup) -> None:

@@ -24,6 +24,7 @@ from plait.core.text import join_names
 from plait.runtime.agent_process import EventReporter, JobError, run_until_signal, to_job_error
 from plait.runtime.contest_referee.candidates import CandidateWorkspace, score_candidate
 from plait.runtime.contest_referee.judge import JudgePanel
+from plait.runtime.sandbox.child_sandboxes import ChildSandboxes
 
 _FAILED = 1
 _MAX_DIFF_BYTES = 4 << 20  # bytes of a change that the judge's prompt may contain
@@ -103,13 +104,13 @@ def select_winner(spec: RefereeSpec, reporter: RefereeReporter, rows: list[Conte
     """`rows` gets what is known of each candidate, even if there is no winner. Raises JobError or PlaitError."""
     rows += [ContestRow(candidate.task) for candidate in spec.candidates]
     known_rows = {row.entrant: row for row in rows}
-    workspace = CandidateWorkspace(Path(spec.workspace), spec.base)
+    workspace, sandboxes = CandidateWorkspace(Path(spec.workspace), spec.base), ChildSandboxes.load(Path(spec.folder))
     if not spec.candidates:
         reporter.report_result("", "no entrant changed anything", rows)
         return
     reporter.report_phase("Look at the candidates")
-    left = _find_fitting(spec, workspace, reporter, known_rows)
-    order, why, ballot = _rank_candidates(spec, reporter, known_rows, left)
+    left = _find_fitting(spec, workspace, reporter, known_rows, sandboxes)
+    order, why, ballot = _rank_candidates(spec, reporter, known_rows, left, sandboxes)
     if not order:
         why = "; ".join(f"{row.entrant}: {row.why}" for row in rows if row.why)
         raise JobError(f"no candidate can be taken: {why}")
@@ -123,7 +124,11 @@ def select_winner(spec: RefereeSpec, reporter: RefereeReporter, rows: list[Conte
 
 
 def _find_fitting(
-    spec: RefereeSpec, workspace: CandidateWorkspace, reporter: RefereeReporter, rows: Mapping[str, ContestRow]
+    spec: RefereeSpec,
+    workspace: CandidateWorkspace,
+    reporter: RefereeReporter,
+    rows: Mapping[str, ContestRow],
+    sandboxes: ChildSandboxes | None,
 ) -> dict[str, _Contestant]:
     """The candidates whose change applies to the base and, with a score command, that have a score."""
     left: dict[str, _Contestant] = {}
@@ -132,7 +137,8 @@ def _find_fitting(
         row.why = fit.objection
         if not fit.objection and spec.score:
             reporter.report_activity(f"scoring {candidate.task}")
-            row.score, row.why = score_candidate(spec.score, Path(spec.workspace), Path(spec.folder), candidate)
+            folder = Path(spec.folder)
+            row.score, row.why = score_candidate(spec.score, Path(spec.workspace), folder, candidate, sandboxes)
         if row.why:
             reporter.report_activity(f"{candidate.task} is out: {row.why}")
             continue
@@ -147,6 +153,7 @@ def _rank_candidates(
     reporter: RefereeReporter,
     rows: Mapping[str, ContestRow],
     left: Mapping[str, _Contestant],
+    sandboxes: ChildSandboxes | None,
 ) -> tuple[Sequence[str], str, BallotResult | None]:
     """The candidates, best first, why the first one is the best, and what came of the votes of judges."""
     plain = sorted(left, key=lambda name: left[name].key)
@@ -159,7 +166,9 @@ def _rank_candidates(
         return plain, f"its change is the smallest ({left[plain[0]].lines} lines)", None
     reporter.report_phase(f"Ask {join_names([judge.name for judge in spec.judges], 3)}")
     task = f"# {spec.title or spec.task}\n\n{spec.body}"
-    votes = JudgePanel(spec, reporter).collect_votes(task, {name: contestant.diff for name, contestant in left.items()})
+    votes = JudgePanel(spec, reporter, sandboxes).collect_votes(
+        task, {name: contestant.diff for name, contestant in left.items()}
+    )
     count = count_votes(plain, votes)
     for name in plain:
         if name not in count.order:

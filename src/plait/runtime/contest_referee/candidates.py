@@ -16,6 +16,7 @@ from plait.core.fast_dataclass import dataclass
 from plait.git.command import Git, GitError
 from plait.git.worktrees.metadata import read_setup_paths
 from plait.runtime.attempt_files import FileTranscript
+from plait.runtime.sandbox.child_sandboxes import ChildSandboxes, confine_child
 
 _FIXED_IDENTITY = {
     f"GIT_{role}_{part}": value
@@ -24,6 +25,12 @@ _FIXED_IDENTITY = {
 }
 
 
+_SETTINGS = (
+    "rerere.enabled=false",
+    "merge.conflictStyle=merge",
+    "submodule.recurse=false",  # a score command may have put a repository with programs in its settings there
+    "diff.ignoreSubmodules=dirty",
+)
 _MAX_FILES_SHOWN = 3
 _MAX_KEPT_PATHS = 2000  # paths: more than a command line should hold
 
@@ -38,7 +45,7 @@ class CandidateFit:
 
 class CandidateWorkspace:
     def __init__(self, workspace: Path, base: str) -> None:
-        self._git = Git(workspace, settings=("rerere.enabled=false", "merge.conflictStyle=merge"))
+        self._git = Git(workspace, settings=_SETTINGS)
         self._base = base
         self._kept: tuple[str, ...] | None = None
 
@@ -108,16 +115,22 @@ _MAX_MESSAGE_CHARS = 200  # characters
 _NUMBER = re.compile(r"[-+]?(?:\d{1,30}(?:\.\d{0,30})?|\.\d{1,30})(?:[eE][-+]?\d{1,3})?")
 
 
-def score_candidate(command: str, workspace: Path, folder: Path, candidate: Candidate) -> tuple[float | None, str]:
+def score_candidate(
+    command: str, workspace: Path, folder: Path, candidate: Candidate, sandboxes: ChildSandboxes | None = None
+) -> tuple[float | None, str]:
     """The last line of the command's output that is a number; None and the reason if it is disqualified.
 
     Its output goes to files, so any amount is fine.
     """
     out, err = folder / "score.out", folder / "score.err"
     env = {**os.environ, "PLAIT_ENTRANT": candidate.task, "PLAIT_ENTRANT_AGENT": candidate.agent}
-    with out.open("wb") as printed, err.open("wb") as complained:
+    with (
+        out.open("wb") as printed,
+        err.open("wb") as complained,
+        confine_child(sandboxes, workspace, folder / "score") as child,
+    ):
         done = subprocess.run(  # the user's own command, which is for a shell
-            ["sh", "-c", command],  # as everywhere
+            [*child.words, "sh", "-c", command],  # as everywhere
             cwd=workspace,
             env=env,
             stdin=subprocess.DEVNULL,

@@ -30,6 +30,7 @@ from plait.core.task import Attempt, Step, Task
 from plait.core.text import format_duration
 from plait.runtime.agent_process import EventReporter, JobError, ToolResult, run_tool
 from plait.runtime.contest_referee.verdict import InvalidVerdictError, build_question, find_verdict
+from plait.runtime.sandbox.child_sandboxes import ChildSandboxes, ConfinedChild, confine_child
 from plait.system.atomic_files import make_private_folder, write_private_file
 
 MAX_ASKS = 2
@@ -45,7 +46,9 @@ _TERMINATE_SECONDS = 2.0  # from SIGTERM to SIGKILL, and from that to giving up
 
 @dataclass(frozen=True, slots=True)
 class _JudgeSetup:
-    """One judge: its agent, its checkout, a folder for its files, and the seconds that it may take, and be silent."""
+    """One judge: its agent, its checkout, a folder for its files, the seconds that it may take, and be silent, and what
+    sandboxes it.
+    """
 
     name: str
     spec: AgentSpec
@@ -53,6 +56,7 @@ class _JudgeSetup:
     folder: Path
     seconds: float
     idle_seconds: float
+    sandboxes: ChildSandboxes | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +70,9 @@ class _JudgeResult:
 class JudgePanel:
     """All judges of a contest."""
 
-    def __init__(self, spec: RefereeSpec, reporter: EventReporter) -> None:
+    def __init__(self, spec: RefereeSpec, reporter: EventReporter, sandboxes: ChildSandboxes | None = None) -> None:
         self._spec = spec
+        self._sandboxes = sandboxes
         self._reporter = reporter
         self._names = name_judges(spec.judges)
         self._lock = threading.Lock()
@@ -124,6 +129,7 @@ class JudgePanel:
             Path(spec.folder) / f"judge-{n + 1}",
             _TIME_SHARE * spec.timeout / rounds or math.inf,
             _IDLE_SHARE * spec.idle_timeout or math.inf,
+            self._sandboxes,
         )
         return ContestJudge(setup, self._reporter, lambda spend: self._add_spend(name, spend))
 
@@ -194,10 +200,11 @@ class ContestJudge:
         objection = ""
         for turn in range(MAX_ASKS):
             try:
-                prompt = self._write_question(
-                    task, {letter: diffs[name] for letter, name in lettered.items()}, objection
-                )
-                result = self._run(load_agent(self._setup.spec), prompt, turn, ends_at)
+                setup = self._setup
+                with confine_child(setup.sandboxes, setup.checkout, setup.folder) as child:
+                    question = {letter: diffs[name] for letter, name in lettered.items()}
+                    prompt = self._write_question(child, task, question, objection)
+                    result = self._run(child, load_agent(setup.spec), prompt, turn, ends_at)
             except (PlaitError, OSError) as error:
                 return self.fail(Outcome(Category.USAGE, detail=str(error)))
             if result.outcome.category not in {Category.OK, Category.EMPTY}:
@@ -224,16 +231,16 @@ class ContestJudge:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._tool.pid, number)
 
-    def _write_question(self, task: str, diffs: Mapping[str, str], objection: str) -> Path:
-        make_private_folder(self._setup.folder)
+    def _write_question(self, child: ConfinedChild, task: str, diffs: Mapping[str, str], objection: str) -> Path:
+        """Where the judge finds it."""
+        make_private_folder(child.files)
         files = {letter: str(self._setup.folder / f"{letter}.diff") for letter in diffs}
         for letter, diff in diffs.items():
-            write_private_file(Path(files[letter]), diff)
-        prompt = self._setup.folder / "prompt.md"
-        write_private_file(prompt, build_question(task, diffs, files, objection))
-        return prompt
+            write_private_file(child.files / f"{letter}.diff", diff)
+        write_private_file(child.files / "prompt.md", build_question(task, diffs, files, objection))
+        return self._setup.folder / "prompt.md"
 
-    def _run(self, agent: Agent, prompt: Path, turn: int, ends_at: float) -> ToolResult:
+    def _run(self, child: ConfinedChild, agent: Agent, prompt: Path, turn: int, ends_at: float) -> ToolResult:
         context = AttemptContext(
             Attempt("", "", Step.WRITE, turn + 1),
             Task("judge", "Which of these changes is the best?"),
@@ -244,7 +251,7 @@ class ContestJudge:
         )
         command = agent.build_command(context)
         for name, text in command.files:
-            write_private_file(self._setup.folder / name, text)
+            write_private_file(child.files / name, text)
         before, results = self._spent, Queue[ToolResult]()
 
         def report(event: AgentEvent) -> None:
@@ -254,9 +261,9 @@ class ContestJudge:
                 self._report_spend(before + event.spend)
 
         own = {"PWD": str(self._setup.checkout), "PLAIT_WORKSPACE": str(self._setup.checkout)}
-        with Path(command.stdin or os.devnull).open("rb") as stdin:
+        with (child.files / Path(command.stdin).name if command.stdin else Path(os.devnull)).open("rb") as stdin:
             tool = self._tool = subprocess.Popen(  # the judge's own words
-                command.argv,
+                (*child.words, *command.argv),
                 cwd=self._setup.checkout,
                 env={**os.environ, **own, **dict(command.env)},
                 stdin=stdin,

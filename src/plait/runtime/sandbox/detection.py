@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -14,23 +15,32 @@ from plait.core.fast_dataclass import dataclass
 from plait.core.settings import SandboxMode
 from plait.runtime.sandbox import bubblewrap, seatbelt
 from plait.runtime.sandbox.layout import SandboxLayout
+from plait.runtime.sandbox.seccomp import add_filter, redirect
+from plait.runtime.sandbox.spec import SandboxLimits
 
-_PROBE_SECONDS = 20.0
+_PROBE_SECONDS, _PROBE_BYTES = 20.0, 1 << 20
+_IS_ADVICE = re.compile(r"(Run|See) '.*\bhelp'")  # of docker, after its error
 _INSTALL_HINT = "Install bubblewrap: apt-get install bubblewrap, dnf install bubblewrap or pacman -S bubblewrap."
 _NAMESPACE_HINT = (
     "Unprivileged user namespaces are needed: see the sysctls kernel.unprivileged_userns_clone and "
     "kernel.apparmor_restrict_unprivileged_userns; in a container, run it with --security-opt seccomp=unconfined."
 )
 
+_FILTER_HINT = "podman can filter it (apt-get install podman), and docker if you run it yourself."
+
 
 @dataclass(frozen=True, slots=True)
 class SandboxSupport:
-    """Whether a mode works here. `text` says with what, or why not; `hint` what to do then."""
+    """Whether a mode works here. `text` says with what, or why not; `hint` what to do then.
+
+    `filters`: it does to the network what it should.
+    """
 
     mode: SandboxMode
     works: bool
     text: str
     hint: str = ""
+    filters: bool = True
 
 
 def list_support(image: str = "") -> list[SandboxSupport]:
@@ -41,7 +51,7 @@ def list_support(image: str = "") -> list[SandboxSupport]:
 
 @cache
 def probe_container(image: str) -> SandboxSupport:
-    from plait.runtime.sandbox.container import build_probe_command, find_container_program
+    from plait.runtime.sandbox.container import build_probe_command, can_filter, find_container_program
 
     mode, program = SandboxMode.CONTAINER, find_container_program()
     if program is None:
@@ -53,6 +63,13 @@ def probe_container(image: str) -> SandboxSupport:
     problem = _try_command(build_probe_command(program, image))
     if problem:
         return SandboxSupport(mode, works=False, text=f"{program} can't run {image}: {problem}")
+    try:
+        filters = can_filter(program, image)
+    except (OSError, ValueError, subprocess.CalledProcessError) as error:
+        return SandboxSupport(mode, works=False, text=f"{program} can't run {image}: {error}")
+    if not filters:
+        text = f"{program}, {image}; its network is not filtered"
+        return SandboxSupport(mode, works=True, text=text, hint=_FILTER_HINT, filters=False)
     return SandboxSupport(mode, works=True, text=f"{program}, {image}")
 
 
@@ -69,12 +86,15 @@ def probe_strict(worktree: SandboxSupport) -> SandboxSupport:
 @cache
 def _probe_network(text: str) -> SandboxSupport:
     from plait.runtime.sandbox.network import build_network_command
-    from plait.runtime.sandbox.seccomp import add_filter, redirect
 
-    layout = SandboxLayout("/", (), share_network=False)
+    layout = SandboxLayout("/", (), share_network=False, limits=SandboxLimits(disk=_PROBE_BYTES))
     with TemporaryDirectory() as folder:
         command, redirection = add_filter(bubblewrap.build_bubblewrap_command(layout), Path(folder))
         problem = _try_command((*redirect(redirection, (*build_network_command(()), *command)), "true"))
+    if "--size" in problem:
+        why = f"it can't limit folders in memory: {problem}"
+        hint = "Install bubblewrap 0.7 or newer, without setuid."
+        return SandboxSupport(SandboxMode.STRICT, works=False, text=why, hint=hint)
     if problem:
         why = f"its network can't be filtered: {problem}"
         return SandboxSupport(SandboxMode.STRICT, works=False, text=why, hint=_NAMESPACE_HINT)
@@ -92,12 +112,21 @@ def probe_worktree() -> SandboxSupport:
     program = shutil.which(bubblewrap.PROGRAM)
     if program is None:
         return SandboxSupport(mode, works=False, text="bubblewrap (bwrap) isn't installed", hint=_INSTALL_HINT)
-    problem = _try_command((*bubblewrap.build_bubblewrap_command(SandboxLayout("/", ()), program), "true"))
+    with TemporaryDirectory() as folder:
+        command = bubblewrap.build_bubblewrap_command(SandboxLayout("/", ()), program)
+        command, redirection = add_filter(command, Path(folder))
+        problem = _try_command((*redirect(redirection, command), "true"))
     if problem:
         return SandboxSupport(
             mode, works=False, text=f"bubblewrap can't make a sandbox: {problem}", hint=_NAMESPACE_HINT
         )
     return SandboxSupport(mode, works=True, text=f"bubblewrap, {program}")
+
+
+def forget_probes() -> None:
+    """Try again when asked next: something may have been installed."""
+    for probe in (probe_container, _probe_network, probe_worktree):
+        probe.cache_clear()
 
 
 def _try_command(argv: tuple[str, ...]) -> str:
@@ -114,16 +143,17 @@ def _try_command(argv: tuple[str, ...]) -> str:
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         return str(error)
-    lines = done.stderr.strip().splitlines()
+    lines = [line for line in done.stderr.splitlines() if line and not _IS_ADVICE.match(line)]
     return (lines[-1] if lines else f"exit status {done.returncode}") if done.returncode else ""
 
 
 @dataclass(frozen=True, slots=True)
 class ResolvedMode:
-    """The mode that a setting means here; `note` says why it is no stronger one."""
+    """The mode that a setting means here; `note` says why it is no stronger one, `warning` what it lacks."""
 
     mode: SandboxMode
     note: str = ""
+    warning: str = ""
 
 
 def resolve_mode(wanted: SandboxMode, image: str = "") -> ResolvedMode:
@@ -132,8 +162,9 @@ def resolve_mode(wanted: SandboxMode, image: str = "") -> ResolvedMode:
         return ResolvedMode(wanted)
     support = {each.mode: each for each in list_support(image)}
     if wanted is SandboxMode.AUTO:
-        working = [each for each in support.values() if each.works]
-        why = "; ".join(each.text for each in support.values() if not each.works)
+        # A container without a filtered network is weaker than strict.
+        working = sorted((each for each in support.values() if each.works), key=lambda each: each.filters)
+        why = "; ".join(dict.fromkeys(each.text for each in support.values() if not each.works))
         return ResolvedMode(working[-1].mode, why) if working else ResolvedMode(SandboxMode.OFF, why)
     found = support.get(wanted)
     if found is None or not found.works:
@@ -141,4 +172,4 @@ def resolve_mode(wanted: SandboxMode, image: str = "") -> ResolvedMode:
         raise UserError(
             f"the sandbox {wanted} doesn't work here{why}", hint=found.hint if found else "See plait doctor."
         )
-    return ResolvedMode(wanted)
+    return ResolvedMode(wanted, warning="" if found.filters else found.text)

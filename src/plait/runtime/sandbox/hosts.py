@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from ipaddress import IPv4Address, IPv6Address, ip_address
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 
 from plait.core.fast_dataclass import dataclass
 
@@ -19,6 +19,9 @@ _NAME = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)(\.(?!-)[a-z0-9_-]{1,63}(?<!-))*
 _RULE = re.compile(r"(?P<host>\[[0-9a-f:.]+\]|[^\[\]:/@\s]+)(:(?P<port>[0-9]{1,5}))?")
 
 Address = IPv4Address | IPv6Address
+# Services of clouds that give a machine its credentials, besides 169.254.169.254.
+_METADATA = frozenset(map(ip_address, ("fd00:ec2::254", "168.63.129.16", "100.100.100.200", "192.0.0.192")))
+_TRANSLATED = IPv6Network("64:ff9b::/96")  # by a NAT64 gateway
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +53,11 @@ class HostRule:
         if parse_address(self.host) == address:
             return True
         if address.is_loopback or address.is_link_local or address.is_unspecified or address.is_multicast:
+            return False
+        if address in _METADATA:
+            return False
+        inner = _find_translated(address)
+        if inner is not None and not self.allows_address(inner):
             return False
         return address.is_global or not self.is_wildcard
 
@@ -87,6 +95,13 @@ def parse_address(text: str) -> Address | None:
     except ValueError:
         return None
     return getattr(address, "ipv4_mapped", None) or address
+
+
+def _find_translated(address: Address) -> IPv4Address | None:
+    """The IPv4 address that a NAT64 or 6to4 gateway makes of it; None if none does."""
+    if isinstance(address, IPv6Address):
+        return IPv4Address(int(address) & 0xFFFFFFFF) if address in _TRANSLATED else address.sixtofour
+    return None
 
 
 def find_rule(rules: Iterable[HostRule], host: str, port: int) -> HostRule | None:

@@ -45,6 +45,11 @@ class SandboxLayout:
     limits: SandboxLimits = SandboxLimits()
 
     @property
+    def writable(self) -> list[str]:
+        """The places of this machine that it can write to."""
+        return [mount.origin for mount in self.mounts if mount.access is Access.WRITE]
+
+    @property
     def ordered_mounts(self) -> list[Mount]:
         """Outer folders first; of several for one path, the last one given. What is readable anyway is left out."""
         by_target = {mount.target: mount for mount in self.mounts}

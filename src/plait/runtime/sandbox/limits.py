@@ -17,14 +17,14 @@ _LIST_FILE = "limits"  # in the attempt's private folder: the groups that were m
 _PROCS_FILE = "cgroup.procs"
 
 
-def build_limit_command(name: str, limits: SandboxLimits, private: Path) -> tuple[str, ...]:
-    """The words before a command that put it into groups of its own; () if none can be made."""
+def build_limit_line(name: str, limits: SandboxLimits, private: Path) -> str:
+    """A line for a shell that puts it into groups of its own; "" if none can be made."""
     groups = _make_groups(name, limits) if limits.memory or limits.processes else []
     if not groups:
-        return ()
+        return ""
     (private / _LIST_FILE).write_text("\n".join(groups))
     enter = "; ".join(f"echo $$ >{shlex.quote(f'{group}/{_PROCS_FILE}')}" for group in groups)
-    return ("/bin/sh", "-c", f'{{ {enter}; }} 2>/dev/null; exec "$0" "$@"')
+    return f"{{ {enter}; }} 2>/dev/null"
 
 
 def remove_limit_groups(private: Path) -> None:

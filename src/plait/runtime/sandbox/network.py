@@ -5,21 +5,21 @@
 The first port is the proxy's; the others are the ports of this machine that are listed. The proxy runs in this process,
 outside of the sandbox. Its listening socket is made in the sandbox's own network namespace, so nothing in the sandbox has
 to forward anything. bwrap starts its command when the sockets are there. Blocked hosts are written to standard error, which
-is the transcript. The exit status is that of bwrap, as a shell says it.
+is the transcript, and to a file that the attempt doesn't have. The exit status is that of bwrap, as a shell says it.
 
-One such process is started for each attempt, and importing `socket`, `signal` or `collections` takes as long as bwrap does.
-So it imports what they are made of, ctypes while bwrap mounts, and what the proxy needs when the first connection comes.
+Few attempts need such a process (proxy_server.py); it imports ctypes while bwrap mounts, and what the proxy needs when the
+first connection comes.
 """
 
 from __future__ import annotations
 
-import _signal  # type: ignore[import-not-found]
 import fcntl
 import os
 import select
+import signal
 import sys
-from _collections_abc import Mapping, Sequence
-from _socket import (
+from collections.abc import Mapping, Sequence
+from socket import (
     AF_INET,
     AF_INET6,
     AF_UNIX,
@@ -41,6 +41,7 @@ _BACKLOG = 128
 _FIRST_PORT = 3128
 _FD_BYTES = 4
 _MAX_MESSAGE_BYTES = 4096
+IDLE_SECONDS = 1.0  # without a connection, until the proxy is loaded: then the disk is watched
 # A file that is run is compiled each time, a module is not.
 _START = "import sys; sys.path.insert(0, sys.argv[1]); import network; del sys.path[0]; network.run(sys.argv[2:])"
 
@@ -51,10 +52,11 @@ def run(argv: Sequence[str]) -> None:
 
 
 def main(argv: Sequence[str]) -> int:
-    ports, hosts, command = [int(port) for port in argv[0].split(",")], argv[1].split(","), argv[2:]
+    ports, hosts = [int(port) for port in argv[0].split(",")], argv[1].split(",")
+    denials, command = argv[2], argv[3:]
     # A signal to the whole group is for the command, whose end is awaited. KILL ends this process, and bwrap with it.
-    for number in (_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP, _signal.SIGQUIT):
-        _signal.signal(number, lambda *_: None)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+        signal.signal(number, lambda *_: None)
     info_read, info_write = os.pipe()
     block_read, block_write = os.pipe()
     for fd in (info_write, block_read):
@@ -62,26 +64,25 @@ def main(argv: Sequence[str]) -> int:
     options = ("--info-fd", str(info_write), "--block-fd", str(block_read))
     # Python ignores SIGPIPE, which a command must not.
     process = os.posix_spawnp(
-        command[0], (command[0], *options, *command[1:]), os.environ, setsigdef=(_signal.SIGPIPE, _signal.SIGXFSZ)
+        command[0], (command[0], *options, *command[1:]), os.environ, setsigdef=(signal.SIGPIPE, signal.SIGXFSZ)
     )
     os.close(info_write)
     os.close(block_read)
-    if not hasattr(os, "setns"):
-        import ctypes  # noqa: F401 - bwrap works meanwhile
+    load_setns()  # bwrap works meanwhile
     with os.fdopen(info_read) as info:
         text = info.read()
     if text:  # else it said why
         try:
-            listeners = listen_inside(parse_child_pid(text), ports)
+            listeners = NetworkHelper().listen(parse_child_pid(text), ports)
         except OSError as error:
             write_line(f"can't open the sandbox's network: {error}")
-            os.kill(process, _signal.SIGKILL)
+            os.kill(process, signal.SIGKILL)
             os.waitpid(process, 0)
             return 1
         os.write(block_write, b"1")
         pidfd = os.pidfd_open(process)
-        if pidfd not in select.select((pidfd, *listeners), (), ())[0]:
-            serve_proxy(pidfd, hosts, listeners[0], dict(zip(ports[1:], listeners[1:], strict=True)))
+        if wait_for_use(pidfd, listeners):
+            serve_proxy(pidfd, hosts, dict(zip(ports, listeners, strict=True)), denials, parse_child_pid(text))
     code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
     return code if code >= 0 else 128 - code
 
@@ -92,10 +93,10 @@ def parse_child_pid(info: str) -> int:
     return int(rest.partition(",")[0].strip(" :}\n"))
 
 
-def build_network_command(hosts: Sequence[str]) -> tuple[str, ...]:
-    """The words that go before a command of bwrap, for rules of `hosts.py`."""
+def build_network_command(hosts: Sequence[str], denials: str = os.devnull) -> tuple[str, ...]:
+    """The words that go before a command of bwrap, for rules of `hosts.py`. `denials`: the file for blocked hosts."""
     folder, ports = os.path.dirname(__file__), ",".join(map(str, pick_ports(hosts)))  # noqa: PTH120 - pathlib is slow
-    return (sys.executable, "-I", "-S", "-c", _START, folder, ports, ",".join(hosts))
+    return (sys.executable, "-I", "-S", "-c", _START, folder, ports, ",".join(hosts), denials)
 
 
 def build_environment(hosts: Sequence[str]) -> dict[str, str]:
@@ -114,32 +115,47 @@ def pick_ports(hosts: Sequence[str]) -> list[int]:
     return [next(port for port in range(_FIRST_PORT, 65536) if port not in local), *local]
 
 
-def listen_inside(pid: int, ports: Sequence[int]) -> list[int]:
-    """Descriptors that listen in the network namespace of a process. Another process enters it and sends them."""
-    here, there = socketpair(AF_UNIX, SOCK_STREAM)
-    child = os.fork()
-    if child == 0:
-        status = 1
-        try:
-            _enter_network(pid)
-            data = b"".join(_listen(port).to_bytes(_FD_BYTES, sys.byteorder) for port in ports)
+class NetworkHelper:
+    """A process that is forked ahead, and then enters a sandbox's network and sends listening sockets from there."""
+
+    def __init__(self) -> None:
+        self._socket, there = socketpair(AF_UNIX, SOCK_STREAM)
+        self._pid = os.fork()
+        if self._pid == 0:
+            self._socket.close()
+            _send_listeners(there)
+        there.close()
+
+    def listen(self, pid: int, ports: Sequence[int]) -> list[int]:
+        """Descriptors that listen in the network namespace of a process. Raises OSError. It can be called once."""
+        here = self._socket
+        here.sendall(" ".join(map(str, (pid, *ports))).encode())
+        message, controls, _, _ = here.recvmsg(_MAX_MESSAGE_BYTES, CMSG_SPACE(_FD_BYTES * len(ports)))
+        here.close()
+        os.waitpid(self._pid, 0)
+        data = b"".join(data for _, _, data in controls)
+        if len(data) != _FD_BYTES * len(ports):
+            number, _, text = message.decode(errors="replace").partition(" ")
+            raise OSError(int(number or 0), text or "no answer")
+        listeners = [int.from_bytes(data[at : at + _FD_BYTES], sys.byteorder) for at in range(0, len(data), _FD_BYTES)]
+        for fd in listeners:
+            os.set_inheritable(fd, False)  # noqa: FBT003 - it takes no keyword
+        return listeners
+
+
+def _send_listeners(there: socket) -> None:
+    status = 1
+    try:
+        request = [int(word) for word in there.recv(_MAX_MESSAGE_BYTES).split()]
+        if request:  # else the other process has ended
+            _enter_network(request[0])
+            data = b"".join(_listen(port).to_bytes(_FD_BYTES, sys.byteorder) for port in request[1:])
             there.sendmsg([b"0"], [(SOL_SOCKET, SCM_RIGHTS, data)])
             status = 0
-        except OSError as error:
-            there.sendall(str(error).encode())
-        finally:
-            os._exit(status)
-    there.close()
-    message, controls, _, _ = here.recvmsg(_MAX_MESSAGE_BYTES, CMSG_SPACE(_FD_BYTES * len(ports)))
-    here.close()
-    os.waitpid(child, 0)
-    data = b"".join(data for _, _, data in controls)
-    if len(data) != _FD_BYTES * len(ports):
-        raise OSError(message.decode(errors="replace") or "no answer")
-    listeners = [int.from_bytes(data[at : at + _FD_BYTES], sys.byteorder) for at in range(0, len(data), _FD_BYTES)]
-    for fd in listeners:
-        os.set_inheritable(fd, False)  # noqa: FBT003 - it takes no keyword
-    return listeners
+    except OSError as error:
+        there.sendall(f"{error.errno or 0} {error.strerror or error}".encode())
+    finally:
+        os._exit(status)
 
 
 def _enter_network(pid: int) -> None:
@@ -149,6 +165,12 @@ def _enter_network(pid: int) -> None:
     if os.fstat(owner).st_ino != os.stat("/proc/self/ns/user").st_ino:  # noqa: PTH116 - pathlib is slow to import
         _set_namespace(owner, _CLONE_NEWUSER)
     _set_namespace(network, _CLONE_NEWNET)
+
+
+def load_setns() -> None:
+    """Import now what entering a namespace takes before Python 3.12."""
+    if not hasattr(os, "setns"):
+        import ctypes  # noqa: F401
 
 
 def _set_namespace(fd: int, kind: int) -> None:
@@ -181,27 +203,54 @@ def _bind(listener: socket, address: tuple[str, int]) -> None:
     listener.listen(_BACKLOG)
 
 
-def serve_proxy(pidfd: int, hosts: Sequence[str], listener: int, forwards: Mapping[int, int]) -> None:
-    """Until the process of this descriptor has ended. The listeners are descriptors, those of forwards by their ports."""
+def wait_for_use(pidfd: int, listeners: Sequence[int]) -> bool:
+    """Until the first connection, but not for long. False: the process of the descriptor has ended before.
+
+    Loading the proxy would slow the start of the command, and short commands need none.
+    """
+    return pidfd not in select.select((pidfd, *listeners), (), (), IDLE_SECONDS)[0]
+
+
+def serve_proxy(
+    pidfd: int, hosts: Sequence[str], listeners: Mapping[int, int], denials: str = os.devnull, root: int = 0
+) -> None:
+    """Until the process of this descriptor has ended. The listeners are descriptors by their ports, the proxy's is the first.
+
+    `denials` is the file for blocked hosts, in the attempt's private folder; `root` the first process of the sandbox. Ends it
+    when it has written too much to the disk.
+    """
     import asyncio
     import site
-    from socket import socket as full_socket
+    from contextlib import suppress
+    from pathlib import Path
 
     if "plait" not in sys.modules:
         site.main()  # this process was started without packages, which is faster
+    from plait.runtime.sandbox.disk_watch import CHECK_SECONDS, DiskWatch
     from plait.runtime.sandbox.hosts import parse_host_rule
     from plait.runtime.sandbox.proxy import FilteringProxy
+
+    def report_blocked(host: str) -> None:
+        line = f"plait: blocked: {host}\n".encode()
+        fd = os.open(denials, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        os.write(fd, line)
+        os.close(fd)
+        os.write(sys.stderr.fileno(), line)
 
     async def serve() -> None:
         ended = asyncio.Event()
         asyncio.get_running_loop().add_reader(pidfd, ended.set)
-        proxy = FilteringProxy(
-            [parse_host_rule(host) for host in hosts if host], lambda host: write_line(f"blocked: {host}")
-        )
-        async with proxy.serve(
-            full_socket(fileno=listener), {port: full_socket(fileno=fd) for port, fd in forwards.items()}
-        ):
-            await ended.wait()
+        watch = DiskWatch.load(Path(denials).parent, root)
+        proxy = FilteringProxy([parse_host_rule(host) for host in hosts if host], report_blocked)
+        listener, *forwards = ((port, socket(fileno=fd)) for port, fd in listeners.items())
+        async with proxy.serve(listener[1], dict(forwards)):
+            while not ended.is_set():
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(ended.wait(), CHECK_SECONDS if watch is not None else None)
+                if not ended.is_set() and watch is not None and watch.is_exceeded():
+                    write_line(f"ended: it has written more than {watch.limit >> 20} MB (sandbox.disk)")
+                    signal.pidfd_send_signal(pidfd, signal.SIGKILL)
+                    watch = None
         asyncio.get_running_loop().remove_reader(pidfd)
 
     asyncio.run(serve())

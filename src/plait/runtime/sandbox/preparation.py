@@ -6,6 +6,7 @@ are new for each attempt, because an agent may have left links in them.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import shutil
@@ -16,13 +17,12 @@ from contextlib import suppress
 from pathlib import Path
 
 import plait
-from plait.agents.drivers.referee import REFEREE_RESULT_FILE
-from plait.agents.model_jobs.job_spec import JOB_RESULT_FILE
 from plait.agents.table import AgentFolder
 from plait.core.fast_dataclass import dataclass
 from plait.core.settings import SandboxMode
 from plait.git.worktrees.metadata import read_gitdir_link
 from plait.git.worktrees.sandbox_view import GitView
+from plait.runtime.attempt_files import RECORD_FILES, FileTranscript
 from plait.runtime.executor import AttemptKind, AttemptSpec
 from plait.runtime.sandbox.container import remove_container
 from plait.runtime.sandbox.layout import Access, Mount, SandboxLayout, is_inside
@@ -58,7 +58,25 @@ _RUN_READABLE = ("/run/current-system", "/run/opengl-driver", "/run/systemd/reso
 _SYSTEM_SECRETS = (
     *("/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/sudoers", "/etc/krb5.keytab"),
     *("/etc/ssh", "/etc/ssl/private", "/etc/kubernetes", "/etc/rancher", "/etc/sudoers.d", "/etc/wireguard"),
+    *(
+        "/etc/letsencrypt",
+        "/etc/pki/tls/private",
+        "/etc/openvpn",
+        "/etc/ipsec.secrets",
+        "/etc/ipsec.d/private",
+        "/etc/ppp",
+    ),
+    *("/etc/NetworkManager/system-connections", "/etc/wpa_supplicant", "/etc/security/opasswd", "/etc/docker/key.json"),
+    *(
+        "/etc/apt/auth.conf",
+        "/etc/apt/auth.conf.d",
+        "/etc/mysql/debian.cnf",
+        "/etc/postfix/sasl_passwd",
+        "/etc/msmtprc",
+    ),
     *("/var/lib/docker", "/var/lib/containers", "/var/lib/kubelet", "/var/spool/cron", "/var/mail", "/var/spool/mail"),
+    *("/var/lib/cloud", "/var/lib/private", "/var/lib/waagent", "/var/cache/debconf/passwords.dat"),
+    *("/sys/kernel/debug", "/sys/kernel/tracing"),
 )
 # Variables that name a file of settings or certificates.
 _FILE_VARIABLES = (
@@ -78,11 +96,14 @@ _XDG_FOLDERS = {
     "XDG_CACHE_HOME": ".cache",
     "XDG_DATA_HOME": ".local/share",
 }
+# In an agent's folder: keys of servers outside that run what they are told, an editor's and the agent's own; and logs, which it
+# has to write.
+_LEFT_OUT_FOLDERS = frozenset({"ide", "daemon", "log", "logs"})
 _MAX_COPIED_BYTES = 4 << 20  # of one file of an agent's folder
 _MAX_COLLECTED_BYTES = 16 << 20  # of all files that an attempt leaves in its folder
-# What is kept of the files that an attempt leaves in its folder: results, and what tools record there for people. Other files
-# there are the executor's: from them, a later engine learns how an attempt ended and which processes to end.
-_KEPT_FILES = frozenset({JOB_RESULT_FILE, REFEREE_RESULT_FILE, "aider.chat.md", "aider.input", "mini.trajectory.json"})
+_DENIALS_FILE = "blocked"  # in the attempt's private folder
+_PROGRAMS_FILE = "programs"  # in the same
+_SEARCHED_BYTES = 8 << 20  # at the end of a transcript
 _NON_WORD = re.compile(r"[^A-Za-z0-9]")
 
 
@@ -103,11 +124,16 @@ class SandboxPlaces:
     def files(self) -> Path:
         return AttemptFolder(self.attempt_folder).sandbox_files
 
+    @property
+    def denials(self) -> Path:
+        """The hosts that were blocked, where the attempt can't remove them."""
+        return self.private / _DENIALS_FILE
+
 
 def prepare_layout(spec: AttemptSpec, sandbox: SandboxSpec, places: SandboxPlaces) -> SandboxLayout:
     """Make the private folders and find out what to mount. Raises OSError."""
     remove_tree(places.private)
-    for name in ("home", "tmp", "files", "agent"):
+    for name in ("home", "tmp", "files"):
         make_private_folder(places.private / name)
     home = _find_home(spec.env)
     hidden = list(_list_hidden(spec, places, home))
@@ -125,27 +151,73 @@ def prepare_layout(spec: AttemptSpec, sandbox: SandboxSpec, places: SandboxPlace
     mounts += [Mount(path, Access.WRITE) for path in (spec.workspace, *spec.checkouts)]
     mounts += _list_git_mounts(spec, places)
     mounts += _list_attempt_files(spec, places)
+    if sandbox.mode is not SandboxMode.CONTAINER:
+        mounts = _follow_links(mounts)
     is_strict = sandbox.mode in {SandboxMode.STRICT, SandboxMode.CONTAINER}
     limits = sandbox.limits if is_strict else SandboxLimits()
     return SandboxLayout(spec.workspace, tuple(mounts), share_network=not is_strict, limits=limits)
 
 
+def _follow_links(mounts: Sequence[Mount]) -> list[Mount]:
+    """The mounts, with the links in their targets followed: nothing can be mounted through an absolute one."""
+    replaced, targets = list[str](), dict[str, str]()
+    for mount in sorted(mounts, key=lambda mount: mount.target.count("/")):
+        target = targets[mount.target] = _follow_visible_links(mount.target, replaced)
+        if mount.access in {Access.HIDDEN, Access.EMPTY} or mount.origin != mount.target:
+            replaced.append(target)
+    return [
+        mount if mount.target == (target := targets[mount.target]) else Mount(target, mount.access, mount.origin)
+        for mount in mounts
+    ]
+
+
+def _follow_visible_links(path: str, replaced: Sequence[str]) -> str:
+    """Follow links, except inside folders in whose place the sandbox shows something else."""
+    found, parts = "/", [part for part in path.split("/") if part]
+    for at, part in enumerate(parts):
+        found = os.path.join(found, part)  # noqa: PTH118
+        if is_inside(found, replaced):
+            return "/".join((found, *parts[at + 1 :]))
+        if os.path.islink(found):  # noqa: PTH114 - faster
+            found = os.path.realpath(found)
+    return found
+
+
 def collect_attempt_files(attempt_folder: Path) -> None:
     """Copy what a sandboxed attempt wrote into its folder to the real one, over nothing that is there.
 
-    Regular files only; an agent may have left anything.
+    Regular files only; an agent may have left anything. Files that aren't kept are the executor's: from them, a later engine
+    learns how an attempt ended and which processes to end.
     """
     source, room = AttemptFolder(attempt_folder).sandbox_files, _MAX_COLLECTED_BYTES
-    with suppress(OSError), os.scandir(source) as found:
-        for entry in sorted(found, key=lambda entry: entry.name):
-            size = entry.stat(follow_symlinks=False).st_size
-            target = attempt_folder / entry.name
-            is_wanted = entry.name in _KEPT_FILES and not os.path.lexists(target)
-            if is_wanted and entry.is_file(follow_symlinks=False) and size <= room:
-                fd = os.open(entry.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+    for name in sorted(RECORD_FILES):  # not what is there: an agent can leave any number of files
+        target = attempt_folder / name
+        if not os.path.lexists(target):
+            with suppress(OSError):
+                fd = os.open(source / name, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
                 with open(fd, "rb") as file:  # noqa: PTH123 - opened without following links
-                    write_private_file(target, file.read(room))
-                room -= size
+                    status = os.fstat(fd)
+                    if stat.S_ISREG(status.st_mode) and status.st_size <= room:
+                        write_private_file(target, file.read(room))
+                        room -= status.st_size
+
+
+def read_denials(attempt_folder: Path) -> list[bytes]:
+    """The lines on blocked hosts."""
+    try:
+        return (AttemptFolder(attempt_folder).sandbox / _DENIALS_FILE).read_bytes().splitlines(keepends=True)
+    except OSError:
+        return []
+
+
+def restore_denials(attempt_folder: Path) -> None:
+    """Add the lines on blocked hosts to the transcript that aren't near its end: an attempt can edit its own output."""
+    transcript, lines = AttemptFolder(attempt_folder).transcript, read_denials(attempt_folder)
+    with suppress(OSError):
+        end = FileTranscript(transcript).tail(_SEARCHED_BYTES) if lines else b""
+        fd = os.open(transcript, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW)
+        with open(fd, "ab") as file:  # noqa: PTH123 - opened without following links
+            file.writelines(line for line in lines if line not in end)
 
 
 def remove_planted_link(git_dir: Path) -> None:
@@ -161,9 +233,36 @@ def remove_planted_link(git_dir: Path) -> None:
 def remove_private_folder(attempt_folder: Path) -> None:
     """The attempt's home and /tmp, and what limited it, when it has ended."""
     remove_container(AttemptFolder(attempt_folder).sandbox)
+    _remove_changed_programs(AttemptFolder(attempt_folder).sandbox)
     remove_limit_groups(AttemptFolder(attempt_folder).sandbox)
     with suppress(OSError):
         remove_tree(AttemptFolder(attempt_folder).sandbox)
+
+
+def _save_fingerprint(private: Path, folder: Path) -> None:
+    with (private / _PROGRAMS_FILE).open("a", encoding="ascii") as file:
+        file.write(f"{_fingerprint(folder)} {os.fsencode(folder).hex()}\n")
+
+
+def _remove_changed_programs(private: Path) -> None:
+    """Of an agent, which downloads them again. A mount protects them in the sandbox's own namespace only: in another one, an
+    attempt can put a folder in their place.
+    """
+    with suppress(OSError, ValueError):
+        for line in (private / _PROGRAMS_FILE).read_text("ascii").splitlines():
+            fingerprint, name = line.split(" ")
+            folder = Path(os.fsdecode(bytes.fromhex(name)))
+            if _fingerprint(folder) != fingerprint:
+                remove_tree(folder)
+
+
+def _fingerprint(folder: Path) -> str:
+    """A hash that changes if a file of the folder does: it includes a time that programs can't set."""
+    with suppress(OSError):
+        status = [folder.lstat(), *(path.lstat() for path in sorted(folder.iterdir()))]
+        facts = [(each.st_ino, each.st_mode, each.st_size, each.st_ctime_ns) for each in status]
+        return hashlib.sha256(repr(facts).encode()).hexdigest()
+    return "-"
 
 
 def _find_home(env: Mapping[str, str]) -> str:
@@ -287,9 +386,16 @@ def _list_folder_mounts(folder: AgentFolder, real: Path, private: Path, workspac
                 (real / name).mkdir(parents=True, exist_ok=True, mode=0o700)
         if (real / name).exists():
             yield Mount(str(real / name), Access.WRITE)
+    for name in folder.programs:
+        with suppress(OSError):
+            (real / name).mkdir(parents=True, exist_ok=True, mode=0o700)  # or the agent could make it
+            _save_fingerprint(private.parents[1], real / name)
+        yield Mount(str(real / name), Access.READ)
     with suppress(OSError), os.scandir(real) as found:
         for entry in found:
-            if any(name == entry.name or name.startswith(f"{entry.name}/") for name in writable):
+            if entry.name in _LEFT_OUT_FOLDERS or any(
+                name == entry.name or name.startswith(f"{entry.name}/") for name in writable
+            ):
                 continue
             if entry.is_dir():
                 yield Mount(entry.path, Access.READ)
@@ -323,6 +429,8 @@ def _list_git_mounts(spec: AttemptSpec, places: SandboxPlaces) -> Iterator[Mount
         yield from (Mount(target, Access.READ, source) for source, target in view.readable)
         for path in (spec.workspace, *spec.checkouts):
             yield Mount(f"{path}/.git", Access.READ)  # or it could be replaced by a repository with hooks
+    elif spec.kind is not AttemptKind.IN_PLACE:
+        return  # what is there is no worktree of plait's, so git has nothing to work with
     elif places.state.parent.name == ".git" or (places.state.parent / "objects").is_dir():
         # In place: the repository is the agent's to work with, but not what others would run.
         common = places.state.parent

@@ -1,7 +1,8 @@
-"""Proxies of strict attempts that are there at once: a process that has imported everything forks one for each.
+"""Proxies of strict attempts that are there at once: a process that has imported everything forks one ahead of each request.
 
-The engine starts the process when it is first needed, and asks it over a socket that nobody else has. It ends with the
-engine. A forked proxy belongs to its attempt: it outlives the engine, and ends with the sandbox, or soon if none comes.
+The engine starts the process when it is first needed, and asks over a socket that no other process has. It ends with the
+engine. A proxy that has its request belongs to its attempt: it outlives the engine, and ends with the sandbox, or soon if
+none comes.
 
 bwrap is started by the attempt's supervisor, as without a filtered network. A shell opens the proxy's pipes for it: one on
 which bwrap says what its first process is, and one on which it waits until the proxy's sockets are in its network.
@@ -21,13 +22,22 @@ from select import POLLIN, poll
 from threading import Lock
 
 from plait.core.fast_dataclass import dataclass
-from plait.runtime.sandbox.network import listen_inside, parse_child_pid, serve_proxy, write_line
-from plait.runtime.sandbox.seccomp import redirect
+from plait.runtime.sandbox.network import (
+    NetworkHelper,
+    load_setns,
+    parse_child_pid,
+    serve_proxy,
+    wait_for_use,
+    write_line,
+)
 from plait.system.process_identity import TAG_VARIABLE
 
 _READY = b"ready"
 _MAX_MESSAGE_BYTES = 1 << 16
 _ANSWER_SECONDS = 5.0
+_PAUSE_SECONDS = (
+    0.05  # until the next proxy is forked, unless a request comes: the attempt that has one starts meanwhile
+)
 _CHECK_SECONDS = 1.0  # between two looks whether the attempt still has its folder
 _ORPHANED_SECONDS = 60.0  # from the end of an engine to the start of a sandbox whose supervisor it launched
 _CONTROL_FD = 3
@@ -36,12 +46,13 @@ _INFO_FD, _BLOCK_FD = 3, 4  # of bwrap
 
 @dataclass(frozen=True, slots=True)
 class ProxyRequest:
-    """`private` is a folder that is removed when the attempt has ended."""
+    """`private` is a folder that is removed when the attempt has ended; `denials`, a file in it, gets blocked hosts."""
 
     ports: Sequence[int]
     hosts: Sequence[str]
     transcript: str
     private: str
+    denials: str = os.devnull
 
 
 class ProxyServer:
@@ -53,12 +64,9 @@ class ProxyServer:
         self._is_ready = False
         self.pid = 0
 
-    def start_proxy(
-        self, request: ProxyRequest, bubblewrap: Sequence[str], redirection: str = ""
-    ) -> tuple[str, ...] | None:
-        """A command of bwrap with a proxy as its only way out, which can be run once; None: the process isn't ready yet.
-
-        `redirection`: what its shell opens besides.
+    def start_proxy(self, request: ProxyRequest, bubblewrap: Sequence[str]) -> tuple[tuple[str, ...], str] | None:
+        """A command of bwrap with a proxy as its only way out, which can be run once, and the redirection by which a shell
+        opens the proxy's pipes; None: the process isn't ready yet.
         """
         with self._lock:
             try:
@@ -73,7 +81,7 @@ class ProxyServer:
         pid, info, block = answer.split()
         pipes = f"{_INFO_FD}>/proc/{pid}/fd/{info} {_BLOCK_FD}</proc/{pid}/fd/{block}"
         options = ("--info-fd", str(_INFO_FD), "--block-fd", str(_BLOCK_FD))
-        return redirect(f"{redirection} {pipes}", (bubblewrap[0], *options, *bubblewrap[1:]))
+        return (bubblewrap[0], *options, *bubblewrap[1:]), pipes
 
     def close(self) -> None:
         """End the process. What it forked goes on."""
@@ -119,23 +127,42 @@ class ProxyServer:
 
 
 def main(control: socket.socket) -> None:
-    """Fork a proxy for each request, until the engine has ended."""
+    """Keep one proxy waiting for the next request, until the engine has ended."""
     os.chdir("/")
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the forked
     control.send(_READY)
-    while message := control.recv(_MAX_MESSAGE_BYTES):
-        if os.fork() == 0:
-            try:
-                signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-                _serve_attempt(control, ProxyRequest(**json.loads(message)))
-            finally:
-                os._exit(0)
+    next_request = poll()
+    next_request.register(control, POLLIN)
+    while _fork_proxy(control):
+        next_request.poll(_PAUSE_SECONDS * 1000)
 
 
-def _serve_attempt(control: socket.socket, request: ProxyRequest) -> None:
+def _fork_proxy(control: socket.socket) -> bool:
+    """Whether it got a request; this waits for that. False: the engine has ended."""
+    taken_read, taken_write = os.pipe()
+    if os.fork() == 0:
+        try:
+            os.close(taken_read)
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            _serve_attempt(control, taken_write)
+        finally:
+            os._exit(0)
+    os.close(taken_write)
+    with os.fdopen(taken_read, "rb") as taken:
+        return taken.read(1) != b""
+
+
+def _serve_attempt(control: socket.socket, taken: int) -> None:
+    helper = NetworkHelper()
     info_read, info_write = os.pipe()
     block_read, block_write = os.pipe()
+    message = control.recv(_MAX_MESSAGE_BYTES)
+    if not message:
+        return
+    os.write(taken, b"1")  # before the answer, after which the engine may end the process that reads it
+    os.close(taken)
     control.send(f"{os.getpid()} {info_write} {block_read}".encode())
+    request = ProxyRequest(**json.loads(message))
     if not _wait_for_start(control, info_read, request.private):
         return
     for fd in (info_write, block_read, control.detach()):
@@ -150,14 +177,15 @@ def _serve_attempt(control: socket.socket, request: ProxyRequest) -> None:
     pid = parse_child_pid(text)
     sandbox = os.pidfd_open(pid)
     try:
-        listeners = listen_inside(pid, request.ports)
+        listeners = helper.listen(pid, request.ports)
     except OSError as error:
         write_line(f"can't open the sandbox's network: {error}")
         signal.pidfd_send_signal(sandbox, signal.SIGKILL)
         return
     os.write(block_write, b"1")
     os.close(block_write)
-    serve_proxy(sandbox, request.hosts, listeners[0], dict(zip(request.ports[1:], listeners[1:], strict=True)))
+    if wait_for_use(sandbox, listeners):
+        serve_proxy(sandbox, request.hosts, dict(zip(request.ports, listeners, strict=True)), request.denials, pid)
 
 
 def _wait_for_start(control: socket.socket, info: int, private: str) -> bool:
@@ -177,4 +205,5 @@ def _wait_for_start(control: socket.socket, info: int, private: str) -> bool:
 if __name__ == "__main__":
     import plait.runtime.sandbox.proxy  # noqa: F401 - for those that are forked
 
+    load_setns()
     main(socket.socket(fileno=_CONTROL_FD))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from plait.runtime.sandbox.layout import Access, Mount, SandboxLayout
+from plait.runtime.sandbox.task_variables import build_runner
 
 PROGRAM = "/usr/bin/sandbox-exec"
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/stdout", "/dev/stderr")
@@ -16,13 +17,14 @@ _DEVICES = ("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom", "/dev/tty",
 
 def build_seatbelt_command(layout: SandboxLayout) -> tuple[str, ...]:
     """The words that go before a command."""
-    return (PROGRAM, "-p", build_profile(layout))
+    return (PROGRAM, "-p", build_profile(layout), *build_runner())
 
 
 def build_profile(layout: SandboxLayout) -> str:
     """The last rule that matches counts: outer folders come first."""
     lines = ["(version 1)", "(allow default)", "(deny file-write*)", "(deny process-info* (target others))"]
     lines += ["(deny signal (target others))", "(allow signal (target same-sandbox))"]
+    lines += ["(deny appleevent-send)", "(deny lsopen)", "(deny job-creation)"]  # what others would run for it, outside
     if not layout.share_network:
         lines += [
             "(deny network*)",
@@ -38,7 +40,7 @@ def _build_rules(mount: Mount) -> Iterable[str]:
     place = f"(subpath {_quote(mount.target)})"
     match mount.access:
         case Access.HIDDEN | Access.EMPTY:
-            yield f"(deny file-read* file-write* {place})"
+            yield f"(deny file-read* file-write* network-outbound {place})"  # sockets, too
         case Access.READ:
             yield f"(allow file-read* {place})"
             yield f"(deny file-write* {place})"

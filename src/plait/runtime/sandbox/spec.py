@@ -9,7 +9,9 @@ from plait.core.settings import SandboxMode
 
 @dataclass(frozen=True, slots=True)
 class SandboxLimits:
-    """Of a strict attempt, in bytes, and processes; 0: no limit. `disk` is that of /tmp, and of any one file."""
+    """Of a strict attempt, in bytes, and processes; 0: no limit. `disk` is that of /tmp, and of any one file; all that it
+    writes may take FILES_FACTOR times that.
+    """
 
     memory: int = 0
     processes: int = 0

@@ -16,8 +16,9 @@ from plait.git.worktrees.metadata import read_gitdir_link
 from plait.git.worktrees.sandbox_view import GitView, build_view
 from plait.runtime.executor import AttemptSpec
 from plait.runtime.sandbox import bubblewrap, seatbelt
+from plait.runtime.sandbox.disk_watch import write_watch
 from plait.runtime.sandbox.layout import SandboxLayout
-from plait.runtime.sandbox.limits import build_limit_command
+from plait.runtime.sandbox.limits import build_limit_line
 from plait.runtime.sandbox.preparation import SandboxPlaces, prepare_layout
 from plait.runtime.sandbox.proxy_server import ProxyRequest, ProxyServer
 from plait.runtime.sandbox.seccomp import add_filter, redirect
@@ -37,9 +38,9 @@ def build_sandbox_command(  # noqa: PLR0913 - each is another place
 ) -> tuple[str, ...]:
     """Prepare the sandbox of an attempt whose workspace is ready: the words that go before its command.
 
-    `state` is plait's folder, `git_dir` that of the repository whose worktree it is, `worktrees` the folder of all; in
-    place, the repository is around the state. `runs_once`: they go before one command, which then starts faster. () if it
-    has no sandbox. Raises WorldError.
+    `state` is plait's folder, or one around it, `git_dir` that of the repository whose worktree it is, `worktrees` the folder
+    of all; in place, the repository is around the state. `runs_once`: they go before one command, which then starts faster.
+    () if it has no sandbox. Raises WorldError.
     """
     sandbox = spec.sandbox
     if sandbox is None or sandbox.mode is SandboxMode.OFF:
@@ -48,40 +49,42 @@ def build_sandbox_command(  # noqa: PLR0913 - each is another place
         view = _build_git_view(Path(spec.workspace), git_dir or state.parent, spec.checkouts)
         places = SandboxPlaces(attempt_folder, state, worktrees, view)
         layout = prepare_layout(spec, sandbox, places)
+        if layout.limits.disk:
+            write_watch(places.private, layout.limits.disk, layout.writable)
     except OSError as error:
         raise WorldError(f"can't prepare the sandbox of {spec.attempt}: {error}") from error
     if sandbox.mode is SandboxMode.CONTAINER:
-        return _build_container_command(spec, sandbox, layout, places.private)
+        return _build_container_command(spec, sandbox, layout, places)
     if sys.platform == "darwin":
         return seatbelt.build_seatbelt_command(layout)
     program = shutil.which(bubblewrap.PROGRAM)
     if program is None:
         raise WorldError("bubblewrap (bwrap) isn't installed, and this attempt may only run in a sandbox")
-    command = bubblewrap.build_bubblewrap_command(layout, program)
+    command, redirection = add_filter(bubblewrap.build_bubblewrap_command(layout, program), places.private)
     if layout.share_network:
-        return command
+        return redirect(redirection, command)
     name = f"{os.getpid()}-{os.urandom(6).hex()}"
-    limit = build_limit_command(name, layout.limits, places.private)
-    return (*limit, *_filter_network(command, sandbox.hosts, places, runs_once=runs_once))
+    limit = build_limit_line(name, layout.limits, places.private)
+    command, pipes = _filter_network(command, sandbox.hosts, places, runs_once=runs_once)
+    return redirect(f"{redirection} {pipes}".strip(), command, limit)
 
 
 def _filter_network(
     command: tuple[str, ...], hosts: Sequence[str], places: SandboxPlaces, *, runs_once: bool
-) -> tuple[str, ...]:
-    """A command of bwrap without network, with a proxy as its only way out."""
+) -> tuple[tuple[str, ...], str]:
+    """A command of bwrap without network, with a proxy as its only way out, and what a shell has to open for it."""
     from plait.runtime.sandbox.network import build_network_command, pick_ports  # only where the network is filtered
 
-    command, redirection = add_filter(command, places.private)
     if runs_once:
         transcript = str(AttemptFolder(places.attempt_folder).transcript)
-        request = ProxyRequest(pick_ports(hosts), hosts, transcript, str(places.private))
-        started = _proxy_server().start_proxy(request, command, redirection)
+        request = ProxyRequest(pick_ports(hosts), hosts, transcript, str(places.private), str(places.denials))
+        started = _proxy_server().start_proxy(request, command)
         if started is not None:
             return started
     # bwrap ends with the process that filters its network, and that with the supervisor.
     setpriv = shutil.which("setpriv")
     dies_with_parent = (setpriv, "--pdeathsig", "KILL") if setpriv is not None else ()
-    return redirect(redirection, (*dies_with_parent, *build_network_command(hosts), *command))
+    return (*dies_with_parent, *build_network_command(hosts, str(places.denials)), *command), ""
 
 
 @cache
@@ -93,7 +96,7 @@ def _proxy_server() -> ProxyServer:
 
 
 def _build_container_command(
-    spec: AttemptSpec, sandbox: SandboxSpec, layout: SandboxLayout, private: Path
+    spec: AttemptSpec, sandbox: SandboxSpec, layout: SandboxLayout, places: SandboxPlaces
 ) -> tuple[str, ...]:
     from plait.runtime.sandbox import container  # only where there are containers
     from plait.runtime.sandbox.network import pick_ports
@@ -110,8 +113,15 @@ def _build_container_command(
         [TAG_VARIABLE, *spec.env],
         (os.geteuid(), os.getegid()),
     )
-    arguments = ("--name", container.name_container(program, private), *arguments)
-    return container.build_container_command(program, arguments, pick_ports(sandbox.hosts), sandbox.hosts)
+    arguments = ("--name", container.name_container(program, places.private), *arguments)
+    return container.build_container_command(
+        program,
+        sandbox.image,
+        arguments,
+        ports=pick_ports(sandbox.hosts),
+        hosts=sandbox.hosts,
+        denials=str(places.denials),
+    )
 
 
 def _build_git_view(workspace: Path, common: Path, checkouts: Sequence[str]) -> GitView | None:

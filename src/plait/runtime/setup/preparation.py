@@ -54,6 +54,9 @@ def _are_files_due(metadata: SetupMetadata, spec: SetupSpec) -> bool:
         return False
     if spec.copy or spec.link:
         return True
+    folder = Path(os.path.realpath(spec.top))
+    if all(find_include_file(each) is None for each in (folder, *folder.parents)):
+        return False  # git need not be asked which of them is the checkout's top
     found = find_checkout_top(spec.top)
     return found is not None and find_include_file(found) is not None
 

@@ -1,6 +1,7 @@
 """Select ignored files of the checkout, and copy or link them into a workspace and nowhere else.
 
-No link is followed, and files that git tracks stay untouched. Everything is created in a temporary folder first and then renamed, so a file under its final name is complete.
+No link is followed, and files that git tracks stay untouched. Everything is created in a temporary folder first and then
+renamed, so a file under its final name is complete.
 """
 
 from __future__ import annotations
@@ -95,12 +96,12 @@ class TrackedFiles:
         self._sorted: list[str] = []
 
     def contains(self, path: str) -> bool:
-        """It is tracked itself, or is inside a tracked link, file or submodule."""
+        """Whether it is tracked itself, or is inside a tracked link, file or submodule."""
         parts = path.split("/")
         return any("/".join(parts[:end]) in self._known for end in range(1, len(parts) + 1))
 
     def has_below(self, path: str) -> bool:
-        """Something in this folder is tracked."""
+        """Whether something in this folder is tracked."""
         self._sorted = self._sorted or sorted(self._known)
         first = bisect_left(self._sorted, f"{path}/")
         return first < len(self._sorted) and self._sorted[first].startswith(f"{path}/")

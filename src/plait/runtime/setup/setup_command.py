@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 from plait.core.errors import WorldError
 from plait.core.fast_dataclass import dataclass
 from plait.git.command import Git
+from plait.git.worktrees.metadata import read_gitdir_link
 from plait.runtime.setup.messages import WarningPrinter, print_message, summarize_paths, to_single_line
 from plait.runtime.setup.safe_copy import FilePlacer, TrackedFiles
 from plait.system.atomic_files import make_private_folder, replace_file
@@ -38,7 +39,8 @@ MAX_CACHE_BYTES = 10 << 30  # that results of setup commands may take in the cac
 class SetupSpec:
     """`top` is the checkout, `cache` keeps results of setup commands, `failed` is the file for an error message.
 
-    `sandbox` are the words that go before the setup command. The other fields are those of a WorkspaceSetup; `spare` and `keep` are the limits above.
+    `sandbox` are the words that go before the setup command. The other fields are those of a WorkspaceSetup; `spare` and `keep`
+    are the limits above.
     """
 
     workspace: Path
@@ -237,6 +239,7 @@ class SetupRunner:
     def _run_command(self) -> None:
         print_message(f"setting up: {to_single_line(self._command)}")
         changed, others = self._list_changed(), self._list_untracked()
+        gitdir = read_gitdir_link(self._workspace) if self._spec.sandbox else None
         code = subprocess.run(
             [*self._spec.sandbox, _SHELL, "-c", self._command],
             cwd=self._workspace,
@@ -244,6 +247,12 @@ class SetupRunner:
             stderr=subprocess.STDOUT,
             check=False,
         ).returncode
+        if gitdir is not None:
+            from plait.git.worktrees.replaced_repositories import (
+                disable_replaced_repositories,  # only where there are sandboxes
+            )
+
+            disable_replaced_repositories(gitdir)
         made = self._list_made(TrackedFiles(self._workspace))
         self._note([*made, *self._list_stray(others, made)])
         if code:
@@ -276,7 +285,7 @@ class SetupRunner:
             print_message("warning: the result of setup is not cached for other workspaces")
 
     def _is_inside(self, path: str) -> bool:
-        """It exists, and no link on the way leads out of the workspace."""
+        """Whether it exists, and no link on the way leads out of the workspace."""
         whole = self._workspace / path
         return os.path.lexists(whole) and whole.parent.resolve() == (self._workspace.resolve() / path).parent
 
