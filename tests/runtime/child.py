@@ -29,7 +29,7 @@ class Speaker:
     def on_exited(self, attempt: Attempt, code: int) -> None:
         self.on_launched(attempt, code)
 
-    def on_lost(self, attempt: Attempt, why: str) -> None:
+    def on_lost(self, attempt: Attempt, why: str, *, is_outage: bool = False) -> None:  # noqa: ARG002
         sys.exit(f"{attempt} was lost: {why}")
 
 

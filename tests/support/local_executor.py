@@ -25,7 +25,9 @@ SHORT_GRACES = GracePeriods(interrupt=3.0, terminate=1.0, leftover=0.2)
 
 
 @contextmanager
-def local_executor_setup(folder: Path, *, graces: GracePeriods = SHORT_GRACES) -> Iterator[ExecutorHarness]:
+def local_executor_setup(
+    folder: Path, *, graces: GracePeriods = SHORT_GRACES, private_root: Path | None = None
+) -> Iterator[ExecutorHarness]:
     opened: list[LocalExecutor] = []
     state = StateFolder(folder / "state")
 
@@ -35,6 +37,7 @@ def local_executor_setup(folder: Path, *, graces: GracePeriods = SHORT_GRACES) -
             workers,
             state,
             folder / "setups",
+            private_root=private_root,
         )
         opened.append(LocalExecutor(witness, reactor, spaces, grace_periods=graces))
         return opened[-1]

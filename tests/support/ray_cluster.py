@@ -1,7 +1,8 @@
 """A Ray cluster of several nodes on this machine, on loopback, in a process of its own that ends with the test's.
 
-`python -m tests.support.ray_cluster FOLDER` starts it and prints its address; then it takes commands, one a line, and answers
-each with a line of JSON: `add NAME SLOTS [RESOURCE…]` (the node's pids), `end` or the end of its input (nothing is left then).
+`python -m tests.support.ray_cluster FOLDER CONFIG` starts it and prints its address; then it takes commands, one a line, and answers
+each with a line of JSON: a node as `add_node` writes it (the node's pid), or null for a new head (its address). At the end of its
+input it ends, and nothing is left.
 """
 
 from __future__ import annotations
@@ -14,13 +15,14 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import psutil
 
+from plait.runtime.ray.cluster import NAMESPACE, Cluster, import_ray
 from plait.runtime.ray.gateway import FOLDER_VARIABLE
 from plait.runtime.ray.node_daemon import GRACES_VARIABLE
 
@@ -53,14 +55,32 @@ class RayNode:
                 return process
         return None
 
+    def list_processes(self) -> list[psutil.Process]:
+        """Ray's and plait's processes of the node, and the attempts there."""
+        variable = f"{FOLDER_VARIABLE}={self.folder}".encode()
+        found = []
+        for pid in psutil.pids():
+            with suppress(OSError, psutil.Error):
+                if variable in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0"):
+                    found.append(psutil.Process(pid))
+        return found
+
+    def kill(self) -> None:
+        """As when its machine loses power."""
+        for send in (psutil.Process.suspend, psutil.Process.kill):  # so that nothing reacts to the death of another
+            for process in [psutil.Process(self.raylet), *self.list_processes()]:
+                with suppress(psutil.Error):
+                    send(process)
+
 
 class RayCluster:
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, config: Mapping[str, object] | None = None) -> None:
+        """`config`: of Ray's own."""
         self.folder = folder
         self.nodes: dict[str, RayNode] = {}
         with (folder / "cluster.log").open("wb") as errors:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", __name__, str(folder)],
+                [sys.executable, "-m", __name__, str(folder), json.dumps({**HEALTH, **(config or {})})],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=errors,
@@ -77,16 +97,39 @@ class RayCluster:
                 return json.loads(line)
         raise AssertionError((self.folder / "cluster.log").read_text()[-4000:])
 
-    def _ask(self, command: str) -> Any:
+    def _ask(self, request: object) -> Any:
         assert self._process.stdin is not None
-        self._process.stdin.write(command + "\n")
+        self._process.stdin.write(f"{json.dumps(request)}\n")
         self._process.stdin.flush()
         return self._read()
 
-    def add_node(self, name: str, slots: int = 4, *resources: str) -> RayNode:
-        answer = self._ask(" ".join(("add", name, str(slots), *resources)))
+    def restart_head(self) -> None:
+        """Kill the head, and start another at its address, which knows nothing of the nodes: these end, and are to be added."""
+        self.nodes.clear()
+        self._ask(None)
+
+    def add_node(
+        self, name: str, slots: int = 4, *resources: str, env: Mapping[str, str] | None = None, store: int = STORE_BYTES
+    ) -> RayNode:
+        """`env` are variables of the node's own, `store` the size of its object store."""
+        new = {"name": name, "slots": slots, "resources": resources, "env": env or {}, "store": store}
+        answer = self._ask(new)
         self.nodes[name] = RayNode(name, answer["raylet"], Path(answer["folder"]))
         return self.nodes[name]
+
+    def list_actors(self) -> list[str]:
+        """The names of plait's actors that are alive."""
+        ray = import_ray()
+        with closing(Cluster(self.address)):
+            rows = ray.util.list_named_actors(all_namespaces=True)
+        return [row["name"] for row in rows if row["namespace"] == NAMESPACE]
+
+    def list_ray_processes(self) -> list[psutil.Process]:
+        """Those that plait's messages go through: Ray's own, and the actors."""
+        raylets = [psutil.Process(node.raylet) for node in self.nodes.values()]
+        actors = [each for raylet in raylets for each in raylet.children() if "Gateway" in " ".join(each.cmdline())]
+        assert len(actors) == len(raylets)
+        return [*raylets, *actors, *(each for each in self.list_processes() if each.name() == "gcs_server")]
 
     def close(self) -> None:
         with suppress(OSError):
@@ -113,10 +156,10 @@ class RayCluster:
 
 
 @contextmanager
-def ray_cluster(nodes: Mapping[str, int]) -> Iterator[RayCluster]:
+def ray_cluster(nodes: Mapping[str, int], config: Mapping[str, object] | None = None) -> Iterator[RayCluster]:
     """A cluster with these nodes and slots. Sockets need a short path."""
     folder = Path(tempfile.mkdtemp(prefix="ray", dir="/tmp"))
-    cluster = RayCluster(folder)
+    cluster = RayCluster(folder, config)
     try:
         for name, slots in nodes.items():
             cluster.add_node(name, slots)
@@ -126,38 +169,54 @@ def ray_cluster(nodes: Mapping[str, int]) -> Iterator[RayCluster]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _serve(folder: Path) -> None:
-    from ray.cluster_utils import Cluster
+def _serve(folder: Path, config: Mapping[str, object]) -> None:
+    import ray._common.utils
+    from ray.cluster_utils import Cluster as RayTestCluster
 
+    # Ray writes the cluster's address there, and makes the folder only for a cluster that is in it.
+    utils: Any = ray._common.utils  # without types
+    Path(utils.get_default_ray_temp_dir()).mkdir(parents=True, exist_ok=True)
     head = {
         "num_cpus": 0,
         "node_ip_address": LOOPBACK,
         "include_dashboard": False,
         "object_store_memory": STORE_BYTES,
         "temp_dir": str(folder / "r"),
-        "_system_config": HEALTH,
+        "_system_config": config,
     }
-    cluster: Any = Cluster(initialize_head=True, head_node_args=head)  # Ray has types for a part of it
+    cluster: Any = RayTestCluster(initialize_head=True, head_node_args=head)  # Ray has types for a part of it
+    ended = []
     try:
         print(json.dumps({"address": cluster.address}), flush=True)
         for line in sys.stdin:
-            command, *words = line.split()
-            if command == "end":
-                break
-            name, slots, *resources = words
+            new = json.loads(line)
+            if new is None:
+                ended.append(cluster)
+                cluster.head_node.kill_all_processes(check_alive=False, allow_graceful=False, wait=True)
+                head["gcs_server_port"] = int(cluster.address.rpartition(":")[2])
+                cluster = RayTestCluster(initialize_head=True, head_node_args=head)
+                print(json.dumps({"address": cluster.address}), flush=True)
+                continue
+            name = new["name"]
             node = cluster.add_node(
                 wait=False,
                 num_cpus=1,
                 node_ip_address=LOOPBACK,
                 node_name=name,
-                object_store_memory=STORE_BYTES,
-                resources={"agent": int(slots), **dict.fromkeys(resources, 1000)},
-                env_vars={FOLDER_VARIABLE: str(folder / name), GRACES_VARIABLE: "3 1 0.2"},
+                object_store_memory=new["store"],
+                resources={"agent": new["slots"], **dict.fromkeys(new["resources"], 1000)},
+                env_vars={
+                    FOLDER_VARIABLE: str(folder / name),
+                    GRACES_VARIABLE: "3 1 0.2",
+                    "PATH": f"{folder / name / 'bin'}:{os.environ['PATH']}",  # for programs that only this node has
+                    **new["env"],
+                },
             )
             [raylet] = node.all_processes["raylet"]
             print(json.dumps({"raylet": raylet.process.pid, "folder": str(folder / name)}), flush=True)
     finally:
-        cluster.shutdown()
+        for each in (*ended, cluster):
+            each.shutdown()
 
 
 def wait_until(holds: Any, seconds: float) -> bool:
@@ -169,4 +228,4 @@ def wait_until(holds: Any, seconds: float) -> bool:
 
 
 if __name__ == "__main__":
-    _serve(Path(sys.argv[1]))
+    _serve(Path(sys.argv[1]), json.loads(sys.argv[2]))

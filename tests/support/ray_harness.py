@@ -5,17 +5,19 @@ from __future__ import annotations
 import shlex
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing, contextmanager
-from dataclasses import dataclass, field, replace
+from contextlib import AbstractContextManager, closing, contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from plait.runtime.executor import AttemptKind, AttemptSpec, Executor, ExecutorCallbacks
+from plait.config.ray_keys import RayConfig
+from plait.runtime.executor import AttemptSpec, Executor, ExecutorCallbacks
+from plait.runtime.ray.cluster import Cluster
 from plait.runtime.ray.executor import RayExecutor
-from plait.runtime.ray.options import RayOptions
 from plait.runtime.reactor import SelectReactor
 from plait.runtime.worker_pool import WorkerPool
 from plait.system.state_paths import StateFolder
 from plait.testing.contracts.executor import ExecutorHarness
+from tests.support.loopback_cluster import LoopbackCluster, LoopbackNode
 from tests.support.ray_cluster import RayCluster
 from tests.support.waiting import TIMEOUT_SECONDS
 
@@ -34,24 +36,33 @@ class RayHarness(ExecutorHarness):
     def make_worktree_job(
         self, lines: str, base: str, task: str = "one", env: Mapping[str, str] | None = None
     ) -> AttemptSpec:
-        job = ExecutorHarness.make_job(self, lines, task, env)
-        path = self.executor.workspaces.path(job.attempt)
-        return replace(
-            job, kind=AttemptKind.WORKTREE, workspace=path, checkout=str(self.repository), base=base, task_base=base
-        )
+        return self.put_into_worktree(ExecutorHarness.make_job(self, lines, task, env), base)
+
+
+def ray_harness(
+    folder: Path, cluster: RayCluster, *, lease_seconds: float = LEASE_SECONDS, nodes: int = 3
+) -> AbstractContextManager[RayHarness]:
+    """An executor that has found so many nodes of a cluster."""
+    return _open_harness(folder, RayConfig(address=cluster.address, lease=lease_seconds), Cluster, nodes)
+
+
+def loopback_harness(
+    folder: Path, nodes: Mapping[str, LoopbackNode], *, lease_seconds: float = LEASE_SECONDS
+) -> AbstractContextManager[RayHarness]:
+    """As `ray_harness`, without Ray."""
+    config = RayConfig(lease=lease_seconds)
+    return _open_harness(folder, config, lambda _: LoopbackCluster(list(nodes.values())), len(nodes))
 
 
 @contextmanager
-def ray_harness(
-    folder: Path, cluster: RayCluster, *, lease_seconds: float = LEASE_SECONDS, nodes: int = 3
+def _open_harness(
+    folder: Path, config: RayConfig, open_cluster: Callable[[str], Cluster], nodes: int
 ) -> Iterator[RayHarness]:
-    """An executor that has found so many nodes."""
     opened: list[RayExecutor] = []
     state, repository = StateFolder(folder / "state"), folder / "repository"
-    options = RayOptions(cluster.address, lease_seconds=lease_seconds)
 
     def open_executor(callbacks: ExecutorCallbacks) -> Executor:
-        opened.append(RayExecutor(options, repository / ".git", state, workers, reactor, callbacks))
+        opened.append(RayExecutor(config, repository / ".git", state, workers, reactor, callbacks, open_cluster))
         return opened[-1]
 
     def wait_until(holds: Callable[[], bool]) -> bool:

@@ -1,4 +1,4 @@
-"""What this machine's attempts leave: transcripts, result files, and the files of a workspace.
+"""What this machine's attempts leave: transcripts and result files.
 
 The offsets of a transcript stay valid. One that grows past its limit loses its middle: a hole is punched into the file,
 which takes no space and moves nothing. Readers skip it. At most one chunk is held in memory.
@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import errno
 import os
-import shutil
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from plait.core.errors import WorldError
 from plait.core.task import Attempt
-from plait.git.command import Git, GitError
 from plait.runtime.executor import Transcript, TranscriptChunk
+from plait.system.atomic_files import read_regular_file, write_private_file
 from plait.system.disk import HOLE_BLOCK_BYTES, punch_hole
 from plait.system.state_paths import StateFolder
 
@@ -110,6 +108,30 @@ def open_transcript(folder: StateFolder, attempt: Attempt) -> Transcript:
     return FileTranscript(folder.attempt(attempt).transcript)
 
 
+# What the processes of an attempt leave in its folder: the result of a model job or a contest, and what tools record for people.
+RECORD_FILES = frozenset({"result.json", "aider.chat.md", "aider.input", "mini.trajectory.json"})
+MAX_RECORD_BYTES = 4 << 20  # of all together
+
+
+def read_record_files(folder: Path) -> dict[str, bytes]:
+    """The record files in a folder, by name. Only regular files: an agent may have left anything there."""
+    found, room = dict[str, bytes](), MAX_RECORD_BYTES
+    for name in sorted(RECORD_FILES):
+        with suppress(OSError):
+            data = read_regular_file(folder / name, MAX_RECORD_BYTES + 1)
+            if len(data) <= room:
+                found[name] = data
+                room -= len(data)
+    return found
+
+
+def write_record_files(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Write the record files of an attempt that ran on another machine. Raises OSError."""
+    for name, data in files.items():
+        if name in RECORD_FILES:
+            write_private_file(folder / name, data)
+
+
 def read_result_file(folder: StateFolder, attempt: Attempt, name: str) -> Mapping[str, object]:
     """The JSON object that an attempt wrote; empty if it is missing, cut off or of another version."""
     import json
@@ -120,50 +142,3 @@ def read_result_file(folder: StateFolder, attempt: Attempt, name: str) -> Mappin
     except (OSError, ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}
-
-
-def snapshot_workspace(common: Path, workspace: Path, scratch: Path) -> tuple[Git, str]:
-    """A workspace's files as a tree, with an index and object store of its own: neither it nor the repository changes."""
-    private = _find_private_gitdir(common, workspace)
-    objects = scratch / "objects"
-    (objects / "info").mkdir(parents=True)
-    (objects / "info" / "alternates").write_text(f"{common / 'objects'}\n", "utf-8", "surrogateescape")
-    with suppress(FileNotFoundError):  # with its mtime, which tells git which files to read
-        shutil.copy2(private / "index", scratch / "index")
-    git = Git(
-        workspace,
-        variables={
-            "GIT_DIR": str(private),
-            "GIT_WORK_TREE": str(workspace),
-            "GIT_INDEX_FILE": str(scratch / "index"),
-            "GIT_OBJECT_DIRECTORY": str(objects),
-        },
-        settings=("core.safecrlf=false", "advice.addEmbeddedRepo=false"),
-    )
-    _add_files(git, workspace)
-    return git, git.text("write-tree")
-
-
-def _add_files(git: Git, workspace: Path) -> None:
-    """An agent may be working there: skip files that disappear meanwhile."""
-    try:
-        git.run("add", "--all", "--ignore-errors", codes=(0, 1))
-    except GitError as error:
-        try:
-            git.run("add", "--update", "--ignore-errors", codes=(0, 1))
-        except GitError:
-            raise WorldError(
-                f"the files in {workspace} can't be read now: {error.message}", hint="Try again in a moment."
-            ) from error
-
-
-def _find_private_gitdir(common: Path, workspace: Path) -> Path:
-    """The worktree's own git folder. Without it, git would search the parent folders for a repository."""
-    try:
-        key, _, value = (workspace / ".git").read_text("utf-8", "surrogateescape").partition(":")
-        private = (workspace / value.strip()).resolve()
-        if key == "gitdir" and private.parent == (common / "worktrees").resolve():
-            return private
-    except OSError:
-        pass
-    raise WorldError(f"the workspace {workspace} no longer exists: nothing to compare")

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from enum import Enum
-from typing import Protocol
+from typing import Protocol, assert_never
 
 from plait.core.fast_dataclass import dataclass
 from plait.core.task import Attempt
@@ -70,6 +70,23 @@ DEFAULT_LIMITS = AttemptLimits()
 
 
 @dataclass(frozen=True, slots=True)
+class CaptureSpec:
+    """How what an attempt left in its workspace is committed.
+
+    `sources` is where tasks are read from, `source_files` are the files with the tasks: statuses there are plait's to
+    write, and an agent's changes of them are undone. `max_file_bytes` 0: files may have any size.
+    """
+
+    attempt: Attempt
+    base: str
+    commit: CommitInfo
+    sources: tuple[str, ...] = ()
+    source_files: frozenset[str] = frozenset()
+    run_hooks: bool = False
+    max_file_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class AttemptSpec:
     """One attempt as an executor runs it. `env` is the whole environment, `stdin` a file (None: nothing to read).
 
@@ -80,11 +97,20 @@ class AttemptSpec:
     it is in place, the executor prepares it: at `base`, with ignored files of `checkout` and the result of the setup. A
     workspace that is gone before a check is made again from `task_base`, the commit that the task's change is made on.
     `checkouts` are further folders that it prepares at `base`, without setup; they go when the workspace is released.
+    `commits` are further ones of the repository that the command reads.
 
     `sandbox`: how the command is confined; None: it is not. An executor that can't confine it so must not start it.
+    `confines_others`: the command is plait's own and runs outside of it, and finds there how to confine what it starts
+    (`ChildSandboxes`).
 
-    `agent` is the name of the agent that works. `inherited` are the variables of `env` that come from the environment that
-    the batch was submitted in; an executor that runs it on another machine takes them from there. None: `env` is all there is.
+    `stays`: it needs the machine that the task's last attempt ran on.
+
+    `agent` is the name of the agent that works; `programs` have to be installed for it. `inherited` are the variables of `env`
+    that come from the environment that the batch was submitted in; an executor that runs it on another machine takes them from
+    there. None: `env` is all there is.
+
+    `capture`: how its result is going to be committed, if it has one. An executor may do so as soon as the attempt has exited,
+    and has less to do then when `AttemptWorkspaces.capture` is called.
     """
 
     attempt: Attempt
@@ -101,25 +127,13 @@ class AttemptSpec:
     checkouts: tuple[str, ...] = ()
     limits: AttemptLimits = DEFAULT_LIMITS
     sandbox: SandboxSpec | None = None
+    confines_others: bool = False
     agent: str = ""
     inherited: frozenset[str] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class CaptureSpec:
-    """How what an attempt left in its workspace is committed.
-
-    `sources` is where tasks are read from, `source_files` are the files with the tasks: statuses there are plait's to
-    write, and an agent's changes of them are undone. `max_file_bytes` 0: files may have any size.
-    """
-
-    attempt: Attempt
-    base: str
-    commit: CommitInfo
-    sources: tuple[str, ...] = ()
-    source_files: frozenset[str] = frozenset()
-    run_hooks: bool = False
-    max_file_bytes: int = 0
+    commits: tuple[str, ...] = ()
+    programs: tuple[str, ...] = ()
+    stays: bool = False
+    capture: CaptureSpec | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,9 +152,10 @@ class ExitedProcess:
 
 @dataclass(frozen=True, slots=True)
 class LostProcess:
-    """It was started, does not run any more, and left no exit status."""
+    """It was started, does not run any more, and left no exit status. `is_outage` as in `on_lost`."""
 
     why: str
+    is_outage: bool = False
 
 
 # What became of an attempt; None: it was never started.
@@ -190,7 +205,22 @@ class ExecutorCallbacks(Protocol):
 
     def on_exited(self, attempt: Attempt, code: int) -> None: ...
 
-    def on_lost(self, attempt: Attempt, why: str) -> None: ...
+    def on_lost(self, attempt: Attempt, why: str, *, is_outage: bool = False) -> None:
+        """`is_outage`: every machine that it could run on is out of reach."""
+
+
+def report_result(callbacks: ExecutorCallbacks, attempt: Attempt, result: ProbeResult) -> None:
+    match result:
+        case RunningProcess(pid):
+            callbacks.on_launched(attempt, pid)
+        case ExitedProcess(code):
+            callbacks.on_exited(attempt, code)
+        case LostProcess(why, is_outage):
+            callbacks.on_lost(attempt, why, is_outage=is_outage)
+        case None:
+            pass
+        case _:
+            assert_never(result)
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,9 +241,15 @@ class NodeStatus:
     labels: tuple[str, ...] = ()
     problem: str = ""
 
+    @property
+    def usable_slots(self) -> int:
+        """Without those in which nothing can be started now."""
+        return self.used if self.problem else self.slots
+
 
 OnError = Callable[[Exception], None]
-OnWait = Callable[[str], None]  # gets the name of a program that git waits for: it signs a commit, and may ask a person
+# Gets the name of a program that git waits for: it signs a commit, and may ask a person. "": it has signed.
+OnWait = Callable[[str], None]
 
 
 class AttemptWorkspaces(Protocol):
@@ -277,6 +313,9 @@ class Executor(Protocol):
         The folder above is the task's, which all its attempts share.
         """
 
+    def can_stay(self, attempt: Attempt) -> bool:
+        """Whether there is room where the task's last attempt ran: its agent may continue what it keeps there."""
+
     def start(self, spec: AttemptSpec) -> None:
         """Start it, unless that was done before: then report what became of it.
 
@@ -302,6 +341,10 @@ class Executor(Protocol):
     @property
     def slots(self) -> int | None:
         """How many attempts it has room for in all, as of now; None: the limits of this machine are all there is."""
+
+    @property
+    def no_slots_reason(self) -> str:
+        """Why `slots` is 0; empty: it isn't."""
 
     def list_nodes(self) -> Sequence[NodeStatus]:
         """The machines of the cluster, as they were last seen; none if attempts run on this machine."""

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import assert_never
 
 from plait.core.errors import WorldError
 from plait.core.task import Attempt
@@ -27,6 +25,7 @@ from plait.runtime.executor import (
     Reactor,
     RunningProcess,
     Timer,
+    report_result,
 )
 from plait.runtime.local_workspaces import LocalWorkspaces
 from plait.runtime.process_tree import CgroupMover, LiveAttempt, ProcessTable, TreeRoot
@@ -46,6 +45,7 @@ from plait.system.process_identity import attempt_tag, tag_prefix
 from plait.system.state_paths import AttemptFolder, StateFolder
 
 SWEEP_DELAY_SECONDS = 2.0  # from an attempt's end to a search for what it left behind
+REMOVAL_DELAY_SECONDS = 0.2  # from an attempt's end to the removal of its sandbox: its result is captured first
 TRIM_SECONDS = 1.0  # between two checks of the sizes of transcripts
 
 
@@ -73,10 +73,15 @@ class LocalExecutor:
         )
         self._cgroup_mover = CgroupMover(reactor, self._table)
         self._sweep_timer: Timer | None = None
+        self._removals: list[Callable[[], None]] = []  # of sandboxes
+        self._removal_timer: Timer | None = None
         self._trim_timer: Timer | None = None
 
     def attempt_folder(self, attempt: Attempt) -> str:
         return str(self._folder.attempt(attempt).path)
+
+    def can_stay(self, attempt: Attempt) -> bool:  # noqa: ARG002 - there is one machine
+        return True
 
     def start(self, spec: AttemptSpec) -> None:
         attempt = spec.attempt
@@ -85,7 +90,7 @@ class LocalExecutor:
         elif attempt in self._preparing:
             self._preparing[attempt] = spec
         elif (result := self.adopt(attempt, spec.limits)) is not None:
-            self._report(attempt, result)
+            report_result(self._callbacks, attempt, result)
         else:
             self._preparing[attempt] = spec
             self.workspaces.prepare(
@@ -117,7 +122,7 @@ class LocalExecutor:
             result = self._watch(
                 live, supervisor.supervisor_of_child(launch_supervisor(spec, live.folder, live.root.tag))
             )
-        self._report(spec.attempt, result)
+        report_result(self._callbacks, spec.attempt, result)
 
     def adopt(self, attempt: Attempt, limits: AttemptLimits = DEFAULT_LIMITS) -> ProbeResult:
         return self._find(self._get_live(attempt, limits))
@@ -129,7 +134,7 @@ class LocalExecutor:
         if result is None:
             result = self._prevent_launch(live)
         if not isinstance(result, RunningProcess):
-            self._report(attempt, result)
+            report_result(self._callbacks, attempt, result)
         elif live.result is None or at_once:
             self._terminator.start(live.root, TerminationStage.KILL if at_once else TerminationStage.INTERRUPT)
 
@@ -145,6 +150,8 @@ class LocalExecutor:
     def slots(self) -> int | None:
         return None
 
+    no_slots_reason = ""
+
     def list_nodes(self) -> Sequence[NodeStatus]:
         return ()
 
@@ -153,6 +160,7 @@ class LocalExecutor:
 
     def end_leftovers(self) -> int:
         """Call again until there are none."""
+        self._remove_sandboxes()
         if self._sweep_timer is not None:
             self._sweep_timer.cancel()
             self._sweep_timer = None
@@ -163,6 +171,7 @@ class LocalExecutor:
 
     def close(self) -> None:
         self._preparing.clear()
+        self._remove_sandboxes()
         for live in self._table.live.values():
             if live.exit_watcher is not None:
                 live.exit_watcher.stop()
@@ -194,7 +203,7 @@ class LocalExecutor:
         # In this order: a supervisor that exited in between has left the status.
         code = _read_status(live)
         FileTranscript(live.folder.transcript).trim(live.transcript_bytes)
-        self.workspaces.close_sandbox(live.folder)
+        self._close_sandbox(live)
         self._mark_ended(live.root)
         if code is not None:
             return ExitedProcess(code)
@@ -259,7 +268,7 @@ class LocalExecutor:
             signed = supervisor.read_pidfile(live.folder.pidfile)
             found = supervisor.find_supervisor(live.folder, signed, live.root.tag) if signed else None
             if found is not None:
-                self._report(live.attempt, self._watch(live, found))
+                report_result(self._callbacks, live.attempt, self._watch(live, found))
                 return True
         return False
 
@@ -277,8 +286,23 @@ class LocalExecutor:
         del self._table.live[live.attempt]
         cgroup.remove_cgroup(live.root.cgroup)
         self._mark_ended(live.root)
-        self.workspaces.close_sandbox(live.folder)
-        self._report(live.attempt, live.result)
+        self._close_sandbox(live)
+        report_result(self._callbacks, live.attempt, live.result)
+
+    def _close_sandbox(self, live: LiveAttempt) -> None:
+        removal = self.workspaces.close_sandbox(live.folder)
+        if removal is not None:
+            self._removals.append(removal)
+            if self._removal_timer is None:
+                self._removal_timer = self._reactor.call_later(REMOVAL_DELAY_SECONDS, self._remove_sandboxes)
+
+    def _remove_sandboxes(self) -> None:
+        if self._removal_timer is not None:
+            self._removal_timer.cancel()
+            self._removal_timer = None
+        for start in self._removals:
+            start()
+        self._removals.clear()
 
     def _mark_ended(self, root: TreeRoot) -> None:
         self._table.ended[root.tag] = root
@@ -289,19 +313,6 @@ class LocalExecutor:
         self._sweep_timer = None
         with suppress(OSError):  # the next sweep tries again
             self.end_leftovers()
-
-    def _report(self, attempt: Attempt, result: ProbeResult) -> None:
-        match result:
-            case RunningProcess(pid):
-                self._callbacks.on_launched(attempt, pid)
-            case ExitedProcess(code):
-                self._callbacks.on_exited(attempt, code)
-            case LostProcess(why):
-                self._callbacks.on_lost(attempt, why)
-            case None:
-                pass
-            case _:
-                assert_never(result)
 
 
 def _write_files(spec: AttemptSpec, folder: AttemptFolder) -> None:
@@ -328,16 +339,10 @@ def _write_if_changed(path: Path, data: bytes) -> None:
 
 
 def _has_leftovers(root: TreeRoot) -> bool:
-    """A cheap check: processes that have left the group are found by the sweep."""
+    """Whether processes are left in the group: a cheap check. The sweep finds those that have left the group."""
     if not cgroup.remove_cgroup(root.cgroup):
         return True
-    try:
-        os.killpg(root.session, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        pass
-    return True
+    return processes.is_group_alive(root.session)
 
 
 NO_EXIT_STATUS = "the process is gone and left no exit status"

@@ -17,6 +17,7 @@ from plait.runtime.worker_pool import WorkerPool
 from plait.sources.source_set import SourceAddress
 from plait.sources.text import decode, encode
 from plait.system import log
+from plait.system.atomic_files import make_private_folder
 from plait.system.state_paths import AttemptFolder, StateFolder
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ Argv = tuple[str, ...]
 class LocalWorkspaces:
     """An AttemptWorkspaces. The worktrees are opened when the first batch needs them."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each is another place
         self,
         open_worktrees: Callable[[], GitWorkspaces],
         workers: WorkerPool,
@@ -40,14 +41,18 @@ class LocalWorkspaces:
         setups_folder: Path,
         *,
         disk_cap: int = 0,
+        private_root: Path | None = None,
     ) -> None:
-        """`setups_folder` keeps what setup commands made; `disk_cap`: bytes that all workspaces may take."""
+        """`setups_folder` keeps what setup commands made; `disk_cap`: bytes that all workspaces may take. `private_root` is
+        around all that plait keeps and no sandboxed attempt may see; by default, the state folder.
+        """
         self._open_worktrees = open_worktrees
         self._worktrees: GitWorkspaces | None = None
         self._workers = workers
         self.folder = folder
         self._setups_folder = setups_folder
         self._disk_cap = disk_cap
+        self._private_root = private_root or folder.root
         self._measured_at = 0.0
         self.disk_full_reason: str | None = None
         self._captures: dict[Attempt, CommandControl] = {}
@@ -74,7 +79,7 @@ class LocalWorkspaces:
         return read_failure(spec)
 
     def is_missing(self, attempt: Attempt) -> bool:
-        """Also if something else was made in its place: a worktree has a `.git`."""
+        """Whether the worktree is gone, also if something else, without a `.git`, was made in its place."""
         return not (Path(self.path(attempt)) / ".git").exists()
 
     def capture(
@@ -86,7 +91,7 @@ class LocalWorkspaces:
 
         self._captures[spec.attempt] = self._workers.submit(
             ("workspace", spec.attempt.batch, spec.attempt.task),
-            lambda: self._capture(spec),
+            lambda: self.commit_result(spec),
             partial(end, on_done),
             partial(end, on_error),
             on_wait,
@@ -172,8 +177,24 @@ class LocalWorkspaces:
             self.worktrees.checkout(batch, spec.base, spec.setup, top=spec.checkout, place=place)
         # Also before a check: what the agent changed may need another setup.
         setup = self._find_setup(spec)
+        if spec.confines_others:
+            self._save_child_sandboxes(spec)
+            return (
+                self._write_setup(spec, setup, self.build_sandbox(spec, runs_once=False)) if setup is not None else ()
+            )
         sandbox = self.build_sandbox(spec, runs_once=setup is None)
         return (*self._write_setup(spec, setup, sandbox), *sandbox) if setup is not None else sandbox
+
+    def _save_child_sandboxes(self, spec: AttemptSpec) -> None:
+        if spec.sandbox is None:
+            return
+        from plait.runtime.sandbox.child_sandboxes import ChildSandboxes  # only where there are sandboxes
+
+        folder = StateFolder(self.folder.root.resolve())
+        make_private_folder(folder.attempt(spec.attempt).path)
+        root = self._private_root.resolve()
+        places = ChildSandboxes(spec, str(root), str(self.worktrees.git_dir), str(self.worktrees.root))
+        places.save(folder.attempt(spec.attempt).path)
 
     def build_sandbox(self, spec: AttemptSpec, *, runs_once: bool = True) -> Argv:
         """The words that put a command into the attempt's sandbox; () if it has none. `runs_once`: one command only."""
@@ -181,28 +202,42 @@ class LocalWorkspaces:
             return ()
         from plait.runtime.sandbox.wrapping import build_sandbox_command  # only where there are sandboxes
 
-        folder = StateFolder(self.folder.root.resolve())
+        private, folder = self._private_root.resolve(), StateFolder(self.folder.root.resolve())
         attempt_folder = folder.attempt(spec.attempt).path
-        if spec.kind is AttemptKind.IN_PLACE:
-            return build_sandbox_command(spec, attempt_folder, folder.root, runs_once=runs_once)
+        if spec.kind is AttemptKind.IN_PLACE and not self._has_worktree_at(spec.workspace):
+            return build_sandbox_command(spec, attempt_folder, private, runs_once=runs_once)
         git_dir, root = self.worktrees.git_dir, self.worktrees.root
-        return build_sandbox_command(spec, attempt_folder, folder.root, git_dir, root, runs_once=runs_once)
+        return build_sandbox_command(spec, attempt_folder, private, git_dir, root, runs_once=runs_once)
 
-    def close_sandbox(self, folder: AttemptFolder) -> None:
-        """The attempt has ended: keep the files that it wrote for plait, and remove its home and /tmp."""
-        if not folder.sandbox.exists():
-            return
+    def _has_worktree_at(self, path: str) -> bool:
+        """Whether the path is in a worktree: an attempt may work in place in what an earlier one left."""
+        return self._worktrees is not None and Path(path).resolve().is_relative_to(self._worktrees.root.resolve())
+
+    def close_sandbox(self, folder: AttemptFolder) -> Callable[[], None] | None:
+        """The attempt has ended: keep the files that it wrote for plait. What removes its home and /tmp when there is time;
+        None: it had no sandbox.
+        """
+        if not folder.sandbox.exists() and not folder.child_sandboxes.exists():
+            return None
         from plait.runtime.sandbox.preparation import (
             collect_attempt_files,
             remove_planted_link,
             remove_private_folder,
+            restore_denials,
         )
 
         remove_planted_link(self.folder.root.parent)
         collect_attempt_files(folder.path)
-        self._workers.submit(
-            ("sandbox", str(folder.path)), lambda: remove_private_folder(folder.path), lambda _: None, lambda _: None
-        )
+        restore_denials(folder.path)
+
+        def remove() -> None:
+            for path in (folder.path, *(part.parent for part in folder.path.glob("*/sandbox"))):
+                remove_private_folder(path)
+
+        def start_removal() -> None:
+            self._workers.submit(("sandbox", str(folder.path)), remove, lambda _: None, lambda _: None)
+
+        return start_removal
 
     def _find_setup(self, spec: AttemptSpec) -> SetupSpec | None:
         """What is left to do for the workspace, or to warn about; None: nothing."""
@@ -228,8 +263,12 @@ class LocalWorkspaces:
         write_spec(path, setup)
         return build_setup_command(path)
 
-    def _capture(self, spec: CaptureSpec) -> CapturedChange:
-        options = CaptureOptions(spec.commit, _build_status_restorer(spec), spec.run_hooks, spec.max_file_bytes)
+    def commit_result(
+        self, spec: CaptureSpec, on_packed: Callable[[CapturedChange], None] | None = None
+    ) -> CapturedChange:
+        """In a worker, in the order of what is done with the workspace. `on_packed` as in CaptureOptions."""
+        restorer = _build_status_restorer(spec)
+        options = CaptureOptions(spec.commit, restorer, spec.run_hooks, spec.max_file_bytes, on_packed)
         return self.worktrees.capture(spec.attempt, spec.base, options)
 
 

@@ -11,6 +11,7 @@ import os
 import re
 import signal
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from subprocess import Popen
@@ -53,7 +54,7 @@ class PidFile:
 
     @property
     def is_from_another_boot(self) -> bool:
-        """Then none of its processes can be left."""
+        """Whether the machine was restarted since: then none of its processes can be left."""
         _, _, boot = self.signature.partition(" ")
         return boot not in {"", processes.boot_id()}
 
@@ -160,6 +161,7 @@ def make_attempt_folder(folder: AttemptFolder) -> None:
 
 
 def _spawn(argv: list[str], environment: Mapping[str, str], stdin: str, output: str) -> int:
+    _close_descriptors_on_exec()
     actions = [
         (os.POSIX_SPAWN_OPEN, 0, stdin, os.O_RDONLY, 0),
         (os.POSIX_SPAWN_OPEN, 1, output, _OUTPUT_FLAGS, 0o600),
@@ -177,6 +179,14 @@ def _spawn(argv: list[str], environment: Mapping[str, str], stdin: str, output: 
         )
     except NotImplementedError:
         return _popen(argv, environment, stdin, output)
+
+
+def _close_descriptors_on_exec() -> None:
+    """No attempt inherits those that this process was started with: a folder's leads out of every sandbox."""
+    for name in os.listdir("/dev/fd"):  # noqa: PTH208 - faster
+        with suppress(OSError):
+            if int(name) > 2 and os.get_inheritable(int(name)):
+                os.set_inheritable(int(name), False)  # noqa: FBT003 - it takes no keyword
 
 
 def _popen(argv: list[str], environment: Mapping[str, str], stdin: str, output: str) -> int:

@@ -12,6 +12,7 @@ from functools import partial
 from typing import TypeVar
 
 from plait.git.command import CommandControl, control_commands
+from plait.git.object_reader import share_readers
 from plait.runtime.executor import Reactor
 
 MAX_THREADS = 8  # for each kind of job; most of them wait for git
@@ -42,11 +43,12 @@ class WorkerPool:
     ) -> CommandControl:
         """Run the job in a thread, after earlier jobs with the same key; then one of the two callbacks, in the loop.
 
-        `on_wait` gets the name of a program that a git command of the job waits for, in the loop as well.
+        `on_wait` gets the name of a program that a git command of the job waits for, and "" when that is over, in the loop
+        as well.
         """
 
         def report_wait(program: str) -> None:
-            if self._is_closing:
+            if self._is_closing and program:
                 control.cancel()
             self._reactor.call_soon(partial(on_wait, program))
 
@@ -91,7 +93,7 @@ class WorkerPool:
     ) -> None:
         self._running.add(control)
         try:
-            with control_commands(control):
+            with control_commands(control), share_readers():
                 callback: Work = partial(on_done, job())
         except Exception as error:  # noqa: BLE001 - the caller knows what it means
             callback = partial(on_error, error)

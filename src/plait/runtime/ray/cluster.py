@@ -1,4 +1,4 @@
-"""Ray, as far as plait uses it: the only file that imports it.
+"""What plait uses of Ray. No other file imports it.
 
 Ray's functions have no useful types: decorators replace classes and methods by proxies. So what comes from them is Any here,
 and has a type of ours when it leaves.
@@ -6,8 +6,10 @@ and has a type of ours when it leaves.
 
 from __future__ import annotations
 
+import atexit
 import logging
 import os
+import re
 import socket
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,13 +18,19 @@ from typing import Any
 
 from plait.core.errors import UserError, WorldError
 from plait.core.fast_dataclass import dataclass
-from plait.runtime.ray.wire import NodeGoneError
+from plait.runtime.ray.wire import BrokenNodeError, NodeGoneError
 
 NAMESPACE = "plait"
 SLOT_RESOURCE = "agent"
 CONCURRENT_REQUESTS = 64  # that one node's actor answers
 CONNECT_SECONDS = 10.0
+HEAD_SECONDS = 10.0  # until the head answers
 INSTALL_HINT = "pip install 'plait[ray]'"
+_COLOR = re.compile(r"\x1b\[[\d;]*m")
+_HOST_AND_PORT = re.compile(r"\S+:\d+")
+_VERSIONS = re.compile(r"Ray: (\S+)\s+Python: (\S+)")
+_HTTP2_SETTINGS, _HTTP2_HEADER_BYTES = b"\4", 9
+_HTTP2_PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0" + _HTTP2_SETTINGS + bytes(5)  # and no settings of ours
 _INTERNAL_RESOURCES = ("CPU", "GPU", "memory", "object_store_memory", "node:", "accelerator_type:")
 
 _lock = threading.Lock()
@@ -65,9 +73,9 @@ class Cluster:
     """A connection to a cluster, shared by all that this process opens. Everything here can block, and is for threads."""
 
     def __init__(self, address: str) -> None:
-        """Raises WorldError if the cluster can't be reached, and UserError without the extra."""
+        """Raises WorldError if the cluster can't be reached, and UserError without the extra or with an unusable address."""
+        self._address = resolve_address(address)
         self._ray = import_ray()
-        self._address = address
         self._is_closed = False
         self._idle = threading.Condition()
         self._in_flight = 0
@@ -79,7 +87,7 @@ class Cluster:
         with _lock:
             if not ray.is_initialized():
                 try:
-                    _require_listener(self._address)
+                    require_head(self._address)
                     ray.init(
                         address=self._address,
                         namespace=NAMESPACE,
@@ -91,7 +99,7 @@ class Cluster:
             _users += 1
 
     def close(self) -> None:
-        """Waits for calls of other threads: Ray crashes if it is shut down under them."""
+        """Waits for calls of other threads: Ray crashes if it is shut down during one."""
         global _users  # noqa: PLW0603
         with self._idle:
             if self._is_closed:
@@ -107,8 +115,10 @@ class Cluster:
     def list_nodes(self) -> Sequence[ClusterNode]:
         """Those that are alive. Raises WorldError."""
         with self._explaining("the cluster"):
-            rows = [row for row in self._ray.nodes() if row["Alive"]]
-        has_slots = any(SLOT_RESOURCE in row["Resources"] for row in rows)
+            # ray.nodes() aborts this process if the head dies meanwhile.
+            client = self._ray._private.worker.global_worker.gcs_client  # noqa: SLF001
+            rows = [row for row in client.get_all_node_info(timeout=HEAD_SECONDS).values() if row.state == row.ALIVE]
+        has_slots = any(SLOT_RESOURCE in row.resources_total for row in rows)
         return [_make_node(row, has_slots=has_slots) for row in rows]
 
     def open_gateway(self, node: ClusterNode, folder: str) -> Any:
@@ -151,7 +161,7 @@ class Cluster:
         by_ref = {call.ref: call for call in calls}
         with self._explaining("the cluster"):
             ready, _ = self._ray.wait([*by_ref], num_returns=1, timeout=seconds)
-            if ready:
+            if ready and len(by_ref) > 1:
                 ready, _ = self._ray.wait([*by_ref], num_returns=len(by_ref), timeout=0)
         return [by_ref[ref] for ref in ready]
 
@@ -179,9 +189,13 @@ class Cluster:
         except errors.GetTimeoutError as error:
             raise NodeGoneError(f"{what} does not answer") from error
         except errors.RayActorError as error:
-            raise NodeGoneError(_explain_actor(what, error)) from error
+            raise _explain_node_error(what, "is gone", error) from error
+        except errors.AuthenticationError as error:
+            if "WrongClusterID" in f"{error}":
+                raise WorldError(f"the head of the Ray cluster at {self._address} was restarted") from error
+            raise WorldError(f"the Ray cluster at {self._address} refuses: {_first_line(error)}") from error
         except errors.RayError as error:
-            raise NodeGoneError(f"{what} can't be reached: {_first_line(error)}") from error
+            raise _explain_node_error(what, "can't be reached", error) from error
         except (ConnectionError, RuntimeError, OSError) as error:
             raise WorldError(
                 f"the Ray cluster at {self._address} can't be reached: {_first_line(error)}",
@@ -193,70 +207,88 @@ class Cluster:
                 self._idle.notify_all()
 
 
-def list_actors(address: str) -> Sequence[str]:
-    """The names of plait's actors in a cluster that are alive. Raises WorldError."""
-    cluster = Cluster(address)
-    try:
-        with cluster._explaining("the cluster"):  # noqa: SLF001
-            ray = import_ray()
-            return [
-                row["name"] for row in ray.util.list_named_actors(all_namespaces=True) if row["namespace"] == NAMESPACE
-            ]
-    finally:
-        cluster.close()
+def abandon_connection() -> None:
+    """Let this process exit although Ray does not return: it would wait for a head that hangs, without end."""
+    atexit.unregister(import_ray().shutdown)
 
 
 def end_actor() -> None:
-    """In the actor: end it, so that it is not started again."""
+    """In the actor: end it, so that it is not started again. Raises an error of Ray's."""
     ray = import_ray()
-    with suppress(Exception):
-        ray.kill(ray.get_runtime_context().current_actor, no_restart=True)
+    ray.kill(ray.get_runtime_context().current_actor, no_restart=True)
 
 
-def _make_node(row: Mapping[str, Any], *, has_slots: bool) -> ClusterNode:  # Any: a row of ray.nodes()
-    resources: Mapping[str, float] = row["Resources"]
+def _make_node(row: Any, *, has_slots: bool) -> ClusterNode:  # Any: Ray's GcsNodeInfo
+    resources: Mapping[str, float] = row.resources_total
     slots = resources.get(SLOT_RESOURCE, 0) if has_slots else resources.get("CPU", 0)
     labels = sorted(name for name in resources if name != SLOT_RESOURCE and not name.startswith(_INTERNAL_RESOURCES))
-    name = str(row.get("NodeName") or row["NodeManagerHostname"])
-    if name == row["NodeManagerAddress"]:  # it was given none, and several nodes may be on one machine
-        name = f"{name}-{row['NodeID'][:4]}"
-    return ClusterNode(str(row["NodeID"]), name, str(row["NodeManagerAddress"]), int(slots), tuple(labels))
+    name, node = row.node_name or row.node_manager_hostname, row.node_id.hex()
+    if name == row.node_manager_address:  # it was given none, and several nodes may be on one machine
+        name = f"{name}-{node[:4]}"
+    return ClusterNode(node, name, row.node_manager_address, int(slots), tuple(labels))
 
 
-def _require_listener(address: str) -> None:
-    """Raises OSError at once where Ray would try for a minute, and say little."""
-    named = os.environ.get("RAY_ADDRESS", "") if address == "auto" else address
-    host, _, port = named.removeprefix("ray://").rpartition(":")
-    if host and port.isdecimal():
-        with socket.create_connection((host.strip("[]"), int(port)), CONNECT_SECONDS):
-            pass
+def resolve_address(address: str) -> str:
+    """The head's host:port, from RAY_ADDRESS if `address` is auto; auto if that is not set. Raises UserError."""
+    named = os.environ.get("RAY_ADDRESS") or "auto" if address == "auto" else address
+    if named != "auto" and ("://" in named or not _HOST_AND_PORT.fullmatch(named)):
+        raise UserError(
+            f"{named} is not the address of a Ray cluster's head",
+            hint="Set ray.address or RAY_ADDRESS to its host:port, such as 10.0.0.1:6379. ray:// and http:// are other services.",
+        )
+    return named
+
+
+def require_head(address: str) -> None:
+    """Raises OSError at once where Ray would try for minutes, and say little: nothing listens there, or nothing that answers
+    as gRPC servers do, with settings of HTTP/2.
+    """
+    host, _, port = address.rpartition(":")
+    if not host:
+        return
+    with socket.create_connection((host.strip("[]"), int(port)), CONNECT_SECONDS) as connection:
+        if os.environ.get("RAY_USE_TLS", "0") != "0":
+            return
+        connection.sendall(_HTTP2_PREFACE)
+        try:
+            answer = connection.recv(_HTTP2_HEADER_BYTES, socket.MSG_WAITALL)
+        except TimeoutError:
+            raise ConnectionError(f"no answer within {CONNECT_SECONDS:g} seconds") from None
+        if answer[3:4] != _HTTP2_SETTINGS:
+            raise ConnectionError("what listens there is not the head of a Ray cluster")
 
 
 def _explain_connection(address: str, error: Exception) -> WorldError:
-    where = os.environ.get("RAY_ADDRESS", "auto") if address == "auto" else address
-    if where == "auto" and "find any running Ray instance" in f"{error}":
+    if address == "auto" and "find any running Ray instance" in f"{error}":
         return WorldError(
             "this machine is part of no Ray cluster, and no address of one is set",
             hint="Set ray.address in your own config, or RAY_ADDRESS, to host:port of the cluster's head.",
         )
-    if "version" in f"{error}".lower() and "mismatch" in f"{error}".lower():
+    versions = _VERSIONS.findall(f"{error}")
+    if len(versions) == 2:
+        (theirs, their_python), (ours, our_python) = versions
         return WorldError(
-            f"the Ray cluster at {where} has another version: {_first_line(error)}",
+            f"the Ray cluster at {address} has Ray {theirs} and Python {their_python}, and this machine"
+            f" Ray {ours} and Python {our_python}",
             hint="Install the same versions of Ray and Python as on the cluster's nodes.",
         )
     return WorldError(
-        f"can't reach the Ray cluster at {where}: {_first_line(error)}",
+        f"can't reach the Ray cluster at {address}: {_first_line(error)}",
         hint="Check that it runs (ray status), the setting ray.address or RAY_ADDRESS, and that this machine has its token.",
     )
 
 
-def _explain_actor(what: str, error: Exception) -> str:
+def _explain_node_error(what: str, problem: str, error: Exception) -> NodeGoneError:
     text = f"{error}"
     if "ModuleNotFoundError" in text or "No module named" in text:
-        return f"{what} has no plait of this version: install plait[ray] there, in the Python that Ray runs with"
-    return f"{what} is gone: {_first_line(error)}"
+        return BrokenNodeError(
+            f"{what} has no plait of this version: install plait[ray] there, in the Python that Ray runs with"
+        )
+    return NodeGoneError(f"{what} {problem}: {_first_line(error)}")
 
 
 def _first_line(error: Exception) -> str:
-    lines = [line.strip() for line in f"{error}".splitlines() if line.strip()]
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    lines = [line.strip() for line in _COLOR.sub("", f"{error}").splitlines() if line.strip()]
     return lines[0][:300] if lines else type(error).__name__

@@ -1,7 +1,7 @@
-"""The engine's connections to the nodes of a cluster: one thread finds nodes, polls each, and notices those that are lost.
+"""The engine's connections to the nodes of a cluster: one thread finds nodes and polls each; the loop notices those that are lost.
 
-Calls of Ray can block, so none is made in the engine's loop. One poll for each node brings the states of all its attempts and
-what they printed, which is put into the transcripts of the engine's state folder.
+Calls of Ray can block, for minutes if the head hangs, so none is made in the engine's loop. One poll for each node brings the
+states of all its attempts and what they printed, which is put into the transcripts of the engine's state folder.
 """
 
 from __future__ import annotations
@@ -11,93 +11,40 @@ import platform
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import field
 from functools import partial
 from secrets import token_hex
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from plait import __version__
+from plait.config.ray_keys import RayConfig
 from plait.core.errors import PlaitError, WorldError
 from plait.core.fast_dataclass import dataclass
 from plait.core.task import Attempt
 from plait.runtime.attempt_files import FileTranscript
-from plait.runtime.executor import NodeStatus, Reactor
+from plait.runtime.executor import Reactor
 from plait.runtime.ray import wire
-from plait.runtime.ray.cluster import Call, Cluster, ClusterNode
-from plait.runtime.ray.options import RayOptions
-from plait.runtime.ray.wire import NodeGoneError, PollReply, Sealer
+from plait.runtime.ray.cluster import Call, Cluster, abandon_connection
+from plait.runtime.ray.node_link import NodeLink
+from plait.runtime.ray.wire import BrokenNodeError, NodeGoneError, PollReply, Sealer
 from plait.system import log
 from plait.system.atomic_files import make_private_folder
+from plait.system.processes import read_boot_clock
 from plait.system.state_paths import StateFolder
 
 LOOK_SECONDS = 0.1  # between two looks at what was answered, while nothing is
 REFRESH_SECONDS = 1.0  # between two looks for new nodes
+CHECK_SECONDS = 0.25  # between two looks for nodes that do not answer
 RETRY_SECONDS = 0.5  # until a node that failed is asked again
 RECONNECT_SECONDS = 2.0
 LEAVE_SECONDS = 5.0
 LEASE_MARGIN = 2.0  # seconds that a node has to end its attempts, beyond its lease
 POLL_SECONDS = 5.0
+SILENT_POLLS = 3  # a node that left so many polls unanswered is silent: nothing new is sent there
+# Until a new node that doesn't answer counts as unusable: its actor may be starting, or one before it ending.
+FIRST_ANSWER_SECONDS = 20.0
+MAX_TRANSCRIPT_BYTES = 1 << 50  # no file of this machine can be larger
 
 T = TypeVar("T")
-
-
-def read_clock() -> float:
-    """Seconds that also count while the machine sleeps."""
-    return time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic()
-
-
-@dataclass(slots=True)
-class NodeLink:
-    """What the engine knows of one node. `node` is None for one that only records of attempts name.
-
-    `heard_at`: its last answer. `offsets`: how much of each transcript is here. `sent`: the commits that its mirror has.
-    """
-
-    id: str
-    node: ClusterNode | None = None
-    gateway: Any = None  # Ray's handle of the actor
-    key: bytes = b""
-    incarnation: str = ""
-    seen: int = 0
-    version: int = 0
-    heard_at: float = field(default_factory=read_clock)
-    retry_at: float = 0.0
-    is_alive: bool = False
-    is_lost: bool = False
-    problem: str = ""
-    last: PollReply | None = None
-    offsets: dict[Attempt, int] = field(default_factory=dict)
-    limits: dict[Attempt, int] = field(default_factory=dict)
-    sent: set[str] = field(default_factory=set)
-    call: Call | None = None
-    called_at: float = 0.0
-    is_describing: bool = False
-    full_until: float = 0.0
-
-    @property
-    def name(self) -> str:
-        return self.node.name if self.node is not None else self.id[:8]
-
-    @property
-    def is_usable(self) -> bool:
-        return self.is_alive and bool(self.key) and self.last is not None and not self.problem and not self.is_lost
-
-    def describe(self, used: int) -> NodeStatus:
-        last, node = self.last, self.node
-        problem = self.problem or (last.disk_full_reason if last is not None else "")
-        if not problem and self.is_lost:
-            problem = "it does not answer"
-        return NodeStatus(
-            self.name,
-            node.address if node is not None else "",
-            self.is_alive and not self.is_lost,
-            node.slots if node is not None else 0,
-            max(used, last.used if last is not None else 0),
-            last.memory_total if last is not None else 0,
-            last.free_memory if last is not None else 0,
-            node.labels if node is not None else (),
-            problem,
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,17 +53,23 @@ class ConnectionEvents:
 
     on_reply: Callable[[NodeLink, PollReply, bool], None]  # the last is True if the reply lists all attempts
     on_node_lost: Callable[[NodeLink], None]
-    on_change: Callable[[], None]  # there may be room for attempts now
-    on_unreachable: Callable[[Exception], None]
+    on_change: Callable[[], None]  # there may be room for attempts now, or none any more
 
 
 class Connections:
     """`links` are changed in the thread, under `lock`."""
 
-    def __init__(
-        self, options: RayOptions, owner: str, state: StateFolder, reactor: Reactor, events: ConnectionEvents
+    def __init__(  # noqa: PLR0913, PLR0917 - what to connect to, for whom, and what to tell
+        self,
+        config: RayConfig,
+        owner: str,
+        state: StateFolder,
+        reactor: Reactor,
+        events: ConnectionEvents,
+        open_cluster: Callable[[str], Cluster] = Cluster,
     ) -> None:
-        self._options = options
+        self._config = config
+        self._open_cluster = open_cluster
         self._owner = owner
         self._session = token_hex(8)
         self._state = state
@@ -130,12 +83,19 @@ class Connections:
         self._cluster: Cluster | None = None
         self.failure: Exception | None = None
         self._refreshed_at = 0.0
+        self._disk_problem = ""
         self._thread = threading.Thread(target=self._run, name="ray-nodes", daemon=True)
         self._thread.start()
+        self._check_timer = reactor.call_later(CHECK_SECONDS, self._check_answers)
 
     @property
     def is_connected(self) -> bool:
         return self._cluster is not None
+
+    @property
+    def has_listed_nodes(self) -> bool:
+        """True: the nodes of the cluster that it is connected to are known."""
+        return self._refreshed_at > 0.0
 
     def find(self, node: str) -> NodeLink:
         """The node's link, also if it is not in the cluster now: then it is lost when its lease must have run out."""
@@ -158,23 +118,41 @@ class Connections:
             link.offsets.pop(attempt, None)
             link.limits.pop(attempt, None)
 
+    def drop_output(self, link: NodeLink, attempt: Attempt) -> None:
+        """Have the node delete what it printed: all of it is here."""
+        with self.lock:
+            link.kept.add(attempt)
+
+    def ask_for_all(self, link: NodeLink) -> None:
+        """Have the node report every attempt again."""
+        with self.lock:
+            link.version = 0
+
     def close(self, *, leave: bool) -> None:
         """`leave`: this engine holds nothing on any node."""
         self._should_leave = leave
         self._closing.set()
+        self._check_timer.cancel()
         self._thread.join(2 * LEAVE_SECONDS)
+        if self._thread.is_alive():
+            abandon_connection()
 
-    def request(self, link: NodeLink, body: wire.Request, kind: type[T], seconds: float) -> T:
-        """Ask a node, from a worker thread. Raises what the node raised, or NodeGoneError."""
+    def request(
+        self, link: NodeLink, body: wire.Request, kind: type[T], seconds: float, incarnation: str | None = None
+    ) -> T:
+        """Ask a node, from a worker thread. Raises what the node raised, or NodeGoneError.
+
+        The request is for this `incarnation` of the node only; None: for the current one. A silent node is not waited for:
+        requests to other nodes would wait for a free thread.
+        """
         deadline = time.monotonic() + seconds
         while True:
             cluster, gateway, key = self._cluster, link.gateway, link.key
-            if cluster is not None and gateway is not None and key and not link.is_lost:
+            if cluster is not None and gateway is not None and key and not (link.is_lost or link.is_silent):
                 try:
-                    data = self._ask(cluster, gateway, self._seal(link, key, body), deadline)
+                    sealed = self._seal(link, key, body, incarnation)
+                    data = self._ask(cluster, link, cluster.send(gateway, "ask", sealed), deadline)
                 except NodeGoneError:
-                    if time.monotonic() > deadline or self._closing.is_set():
-                        raise
                     data = b""
                 if data:
                     reply = self._sealer.open_reply(data)
@@ -182,37 +160,34 @@ class Connections:
                         raise wire.make_error(reply.failure, link.name)
                     return wire.decode(reply.data, kind)
                 if link.key == key:
-                    self._forget_key(link)
-            if time.monotonic() > deadline or self._closing.is_set() or link.is_lost:
+                    link.key = b""
+            if self._is_hopeless(link, deadline) or self._closing.wait(LOOK_SECONDS):
                 raise NodeGoneError(f"node {link.name} does not answer")
-            time.sleep(LOOK_SECONDS)
 
-    def _ask(self, cluster: Cluster, gateway: Any, data: bytes, deadline: float) -> bytes:
-        call = cluster.send(gateway, "ask", data)
+    def _is_hopeless(self, link: NodeLink, deadline: float) -> bool:
+        has_left = self.has_listed_nodes and not link.is_alive  # a node that joins again is another one
+        is_over = time.monotonic() > deadline or self._closing.is_set()
+        return is_over or has_left or link.is_lost or link.is_silent
+
+    def _ask(self, cluster: Cluster, link: NodeLink, call: Call, deadline: float) -> bytes:
         while not cluster.wait([call], 0.5):
-            if time.monotonic() > deadline or self._closing.is_set():
-                raise NodeGoneError("the node does not answer")
+            if self._is_hopeless(link, deadline):
+                raise NodeGoneError(f"node {link.name} does not answer")
         return cluster.get(call, 10.0)
 
-    def _seal(self, link: NodeLink, key: bytes, body: wire.Request) -> bytes:
-        envelope = wire.Envelope(
-            self._owner,
-            self._session,
-            self._options.lease_seconds,
-            self._sealer.key,
-            body,
-            link.incarnation,
-            link.seen,
-        )
-        return wire.seal_request(envelope, key)
+    def _seal(self, link: NodeLink, key: bytes, body: wire.Request, incarnation: str | None = None) -> bytes:
+        with self.lock:  # both of the same answer
+            known, seen = link.incarnation, link.seen
+        own, lease = self._sealer.key, self._config.lease
+        wanted = known if incarnation is None else incarnation
+        return wire.seal_request(wire.Envelope(self._owner, self._session, lease, own, body, wanted, seen), key)
 
     def _run(self) -> None:
         while not self._closing.is_set():
             try:
-                self._cluster = Cluster(self._options.address)
-            except Exception as error:  # noqa: BLE001 - told with each attempt that is to start
+                self._cluster = self._open_cluster(self._config.address)
+            except Exception as error:  # noqa: BLE001 - shown as the reason why nothing starts
                 self._report_failure(error)
-                self._check_lost()
                 self._closing.wait(RECONNECT_SECONDS)
                 continue
             self.failure = None
@@ -225,14 +200,20 @@ class Connections:
                 log.write_traceback(error)
                 self._report_failure(error)
             self._disconnect()
+            self._call_on_change()
+            self._closing.wait(RECONNECT_SECONDS)
 
     def _report_failure(self, error: Exception) -> None:
         self.failure = error
+        self._call_on_change()
+
+    def _call_on_change(self) -> None:
         if not self._closing.is_set():
-            self._reactor.call_soon(partial(self._events.on_unreachable, error))
+            self._reactor.call_soon(self._events.on_change)
 
     def _disconnect(self) -> None:
         cluster, self._cluster = self._cluster, None
+        self._refreshed_at = 0.0
         if cluster is None:
             return
         if self._closing.is_set() and self._should_leave:
@@ -260,8 +241,11 @@ class Connections:
     def _step(self, cluster: Cluster) -> None:
         now = time.monotonic()
         if now - self._refreshed_at > REFRESH_SECONDS:
-            self._refreshed_at = now
+            is_first = not self.has_listed_nodes
             self._refresh(cluster)
+            self._refreshed_at = now
+            if is_first:  # a cluster without nodes changes nothing else
+                self._call_on_change()
         links = [link for link in self.list() if link.is_alive]
         for link in links:
             if link.call is not None and now - link.called_at > 3 * self._poll_seconds + 10:
@@ -282,11 +266,10 @@ class Connections:
                     self._on_polled(link, data)
             except PlaitError as error:
                 self._on_failed(link, error)
-        self._check_lost()
 
     @property
     def _poll_seconds(self) -> float:
-        return min(POLL_SECONDS, self._options.lease_seconds / 4)
+        return min(POLL_SECONDS, self._config.lease / 4)
 
     def _refresh(self, cluster: Cluster) -> None:
         nodes = {node.id: node for node in cluster.list_nodes() if node.slots}
@@ -296,38 +279,39 @@ class Connections:
                 self._reactor.call_soon(self._events.on_change)
         for node in nodes.values():
             link = self.find(node.id)
+            if not link.is_alive:
+                link.joined_at = time.monotonic()
             link.node, link.is_alive = node, True
 
     def _call(self, cluster: Cluster, link: NodeLink) -> None:
         assert link.node is not None
         try:
             if link.gateway is None:
-                link.gateway = cluster.open_gateway(link.node, self._options.folder)
+                link.gateway = cluster.open_gateway(link.node, self._config.folder)
             link.is_describing = not link.key
             if link.is_describing:
                 link.call = cluster.send(link.gateway, "describe")
             else:
                 with self.lock:
-                    offsets = dict(link.offsets)
-                poll = wire.Poll(link.version, offsets, self._poll_seconds if link.last else 0.0)
+                    offsets, link.asked_kept = dict(link.offsets), tuple(link.kept)
+                    link.asked_version = link.version
+                poll = wire.Poll(link.asked_version, offsets, self._poll_seconds if link.last else 0.0, link.asked_kept)
                 link.call = cluster.send(link.gateway, "ask", self._seal(link, link.key, poll))
             link.called_at = time.monotonic()
         except NodeGoneError as error:
             self._on_failed(link, error)
 
-    def _forget_key(self, link: NodeLink) -> None:
-        link.key = b""
-
     def _on_failed(self, link: NodeLink, error: PlaitError) -> None:
         link.gateway, link.key = None, b""
         link.retry_at = time.monotonic() + RETRY_SECONDS
-        if link.last is None and link.problem != error.message:
+        is_new = time.monotonic() - link.joined_at < FIRST_ANSWER_SECONDS and not isinstance(error, BrokenNodeError)
+        if link.last is None and not is_new and link.problem != error.message:
             link.problem = error.message
             self._reactor.call_soon(self._events.on_change)
 
     def _on_described(self, link: NodeLink, data: bytes) -> None:
         facts = wire.decode(data, wire.NodeFacts)
-        problem = facts.problem or _compare_versions(facts)
+        problem = facts.problem or compare_versions(facts.version, facts.python)
         link.problem = problem
         if problem:
             link.retry_at = time.monotonic() + 10 * RETRY_SECONDS
@@ -337,53 +321,77 @@ class Connections:
 
     def _on_polled(self, link: NodeLink, data: bytes) -> None:
         if not data:  # another daemon, with another key
-            link.key = b""
+            link.key, link.retry_at = b"", time.monotonic() + LOOK_SECONDS
             return
         answer = self._sealer.open_reply(data)
         if answer.failure is not None:
             raise WorldError(answer.failure.message)
         reply = wire.decode(answer.data, PollReply)
-        is_complete = reply.incarnation != link.incarnation
-        if is_complete:
-            link.incarnation, link.sent = reply.incarnation, {*reply.tips}
-        link.seen, link.version = reply.number, reply.version
-        self._store_chunks(link, reply.chunks)
-        link.heard_at, link.is_lost, link.last = read_clock(), False, reply
+        if reply.incarnation == link.incarnation:
+            with self.lock:
+                link.renew(reply)
+        if not self._store_chunks(link, reply.chunks):
+            link.retry_at = time.monotonic() + RETRY_SECONDS  # the node has to say all of it again
+            return
+        with self.lock:
+            is_complete = link.take(reply)
         self._reactor.call_soon(partial(self._events.on_reply, link, reply, is_complete))
 
-    def _store_chunks(self, link: NodeLink, chunks: Sequence[wire.Chunk]) -> None:
+    def _store_chunks(self, link: NodeLink, chunks: Sequence[wire.Chunk]) -> bool:
+        """False: this machine can't write them now."""
         for chunk in chunks:
             with self.lock:
                 offset, limit = link.offsets.get(chunk.attempt), link.limits.get(chunk.attempt, 0)
             if offset is None or chunk.start < offset:
                 continue
+            if chunk.start > MAX_TRANSCRIPT_BYTES:
+                raise WorldError(f"node {link.name} says that an attempt has printed {chunk.start:,} bytes")
             folder = self._state.attempt(chunk.attempt)
             try:
                 make_private_folder(folder.path)
                 fd = os.open(folder.transcript, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
                 try:
-                    os.pwrite(fd, chunk.data, chunk.start)
+                    data = memoryview(chunk.data)
+                    written = os.pwrite(fd, data, chunk.start)
+                    while written < len(data):  # less is written to a disk that gets full: the rest says why
+                        written += os.pwrite(fd, data[written:], chunk.start + written)
                 finally:
                     os.close(fd)
             except OSError as error:
-                raise WorldError(f"can't write {folder.transcript}: {error.strerror}") from error
+                self._report_disk_problem(f"can't write {folder.transcript}: {error.strerror}")
+                return False
             FileTranscript(folder.transcript).trim(limit)
             with self.lock:
                 if chunk.attempt in link.offsets:
                     link.offsets[chunk.attempt] = chunk.start + len(chunk.data)
+        if chunks:
+            self._disk_problem = ""
+        return True
 
-    def _check_lost(self) -> None:
-        limit = self._options.lease_seconds * 1.05 + LEASE_MARGIN
+    def _report_disk_problem(self, problem: str) -> None:
+        if not self._disk_problem:
+            log.write_line(f"warning: {problem}; what attempts on nodes do is seen when that works again")
+        self._disk_problem = problem
+
+    def _check_answers(self) -> None:
+        """In the loop: the thread may be waiting for a head that hangs."""
+        limit = self._config.lease * 1.05 + LEASE_MARGIN
         for link in self.list():
-            if not link.is_lost and read_clock() - link.heard_at > limit:
-                link.is_lost = True
-                self._reactor.call_soon(partial(self._events.on_node_lost, link))
+            with self.lock:  # or an answer could come in between
+                unheard = read_boot_clock() - link.heard_at
+                link.is_silent = link.last is not None and unheard > SILENT_POLLS * self._poll_seconds
+                is_lost_now = not link.is_lost and unheard > limit
+                link.is_lost = link.is_lost or is_lost_now
+            if is_lost_now:
+                self._events.on_node_lost(link)
+        self._check_timer = self._reactor.call_later(CHECK_SECONDS, self._check_answers)
 
 
-def _compare_versions(facts: wire.NodeFacts) -> str:
-    if facts.version != __version__:
-        return f"it has plait {facts.version}, and the engine {__version__}: install the same version on both"
+def compare_versions(version: str, python: str) -> str:
+    """Why a node with these versions of plait and Python can't work for this machine; empty: it can."""
+    if version != __version__:
+        return f"it has plait {version}, and the engine {__version__}: install the same version on both"
     ours = platform.python_version_tuple()[:2]
-    if tuple(facts.python.split(".")[:2]) != ours:
-        return f"it has Python {facts.python}, and the engine {platform.python_version()}: use the same version on both"
+    if tuple(python.split(".")[:2]) != ours:
+        return f"it has Python {python}, and the engine {platform.python_version()}: use the same version on both"
     return ""

@@ -13,6 +13,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from plait import __version__
@@ -20,45 +21,53 @@ from plait.core.errors import PlaitError
 from plait.git.command import Git
 from plait.runtime.ray import node_daemon, wire
 from plait.system.atomic_files import make_private_folder, replace_file
+from plait.system.flock import hold_lock
 
 FOLDER_VARIABLE = "PLAIT_NODE_FOLDER"  # overrides where a node keeps its files
 WATCH_SECONDS = 0.5
-_NODE_FILE = "node"
+PATIENCE_SECONDS = 2.0  # for an engine that has just asked who serves here
+UNASKED_SECONDS = 60.0  # until an actor ends whose daemon no engine asks for
+_NODE_FILE, _LOCK_FILE = "node", "claim.lock"
 _MAX_FOLDERS = 64  # of nodes on one machine
 
 
 class Gateway:
-    """`end` ends the actor for good."""
+    """`end` ends the actor, so that Ray does not start it again."""
 
     def __init__(self, node: str, folder: str, end: Callable[[], None]) -> None:
         self._node = node
-        self._root = Path(os.environ.get(FOLDER_VARIABLE) or Path.home() / folder)
+        self._root = find_root(folder)
         self._folder: Path | None = None
         self._end = end
         self._lock = threading.Lock()
+        self._described_at = time.monotonic()
         threading.Thread(target=self._watch, daemon=True).start()
 
     def describe(self) -> bytes:
         """NodeFacts, encoded."""
+        self._described_at = time.monotonic()
         problem, key = _find_problem(), b""
         if not problem:
             try:
                 key = self._ensure_daemon()
             except (PlaitError, OSError) as error:
                 problem = f"{error}"
-        facts = wire.NodeFacts(__version__, platform.python_version(), key, socket.gethostname(), problem)
+        facts = wire.NodeFacts(__version__, platform.python_version(), key, problem)
         return wire.encode(facts)
 
     def ask(self, data: bytes) -> bytes:
-        """The daemon's answer, or empty if it has another key now."""
+        """The daemon's answer, or empty if it has another key now, or this actor was not asked for its key."""
+        if self._folder is None:
+            return b""
         try:
-            answer = node_daemon.ask(self._claim_folder(), data)
+            answer = node_daemon.ask(self._folder, data)
         except (OSError, EOFError):
             return b""
         return answer[1:] if answer[:1] == node_daemon.ANSWER_PREFIX else b""
 
     def _ensure_daemon(self) -> bytes:
-        with self._lock:
+        # Two nodes of this machine might choose the same folder.
+        with self._lock, hold_lock(self._root / _LOCK_FILE):
             return node_daemon.ensure_running(self._claim_folder())
 
     def _claim_folder(self) -> Path:
@@ -76,18 +85,33 @@ class Gateway:
         return self._folder
 
     def _watch(self) -> None:
-        """Start a daemon that was killed again; end with one that has ended by itself."""
+        """Start a daemon that was killed again; end when there is none to serve."""
         while True:
             time.sleep(WATCH_SECONDS)
-            folder = self._folder
-            if folder is None or node_daemon.is_running(folder):
-                continue
+            with self._lock:  # or a daemon that is being started would be taken for one that has ended
+                if self._is_needed():
+                    continue
+                with suppress(Exception):  # the head can't be reached: try again
+                    self._end()
+                    return
+
+    def _is_needed(self) -> bool:
+        folder, patience = self._folder, UNASKED_SECONDS
+        if folder is not None:
+            if node_daemon.is_running(folder):
+                return True
             if (folder / node_daemon.ENDED_FILE).exists():
-                self._end()
-                return
-            if (folder / node_daemon.SOCKET).exists():
-                with self._lock:
+                patience = PATIENCE_SECONDS
+            elif (folder / node_daemon.SOCKET).exists():
+                with suppress(PlaitError, OSError):  # `describe` says why it does not start
                     node_daemon.ensure_running(folder)
+                    return True
+        return time.monotonic() - self._described_at < patience
+
+
+def find_root(folder: str) -> Path:
+    """Where this machine keeps what the setting names."""
+    return Path(os.environ.get(FOLDER_VARIABLE) or Path.home() / folder)
 
 
 def _read_node(folder: Path) -> str:

@@ -9,13 +9,16 @@ from __future__ import annotations
 import io
 import os
 import tarfile
+import zlib
 from pathlib import Path
+from secrets import token_hex
 
 from plait.core.errors import WorldError
 from plait.git.command import Git
 from plait.git.interfaces import WorkspaceSetup
 from plait.runtime.setup.safe_copy import find_checkout_top, find_include_file, select_files
 from plait.system.atomic_files import make_private_folder
+from plait.system.disk import remove_tree
 
 MAX_BYTES = 1 << 30
 
@@ -60,17 +63,26 @@ def _add(archive: tarfile.TarFile, top: Path, path: str) -> None:
 
 
 def unpack_ignored_files(checkout: Path, data: bytes | None) -> None:
-    """Make the folder that stands for the checkout, once for each batch. No member can be put, or lead, outside of it."""
-    if (checkout / ".git").exists() and data is None:
+    """Make the folder that stands for the checkout, if it is not there yet: attempts may be using it. No member of the archive
+    can be put outside of it, or link there. Raises WorldError.
+    """
+    if checkout.exists():
         return
+    incoming = checkout.with_name(f".{checkout.name}.{token_hex(4)}")  # so that a killed service leaves no half of one
     try:
-        make_private_folder(checkout)
-        if not (checkout / ".git" / "HEAD").exists():
-            Git(checkout).run("init", "--quiet", "--template=")
-            (checkout / ".git" / "info").mkdir(exist_ok=True)
-            (checkout / ".git" / "info" / "exclude").write_text("*\n")
+        make_private_folder(incoming)
+        Git(incoming).run("init", "--quiet", "--template=")
+        (incoming / ".git" / "info").mkdir(exist_ok=True)
+        (incoming / ".git" / "info" / "exclude").write_text("*\n")
         if data is not None:
             with tarfile.open(fileobj=io.BytesIO(data), mode="r:gz") as archive:
-                archive.extractall(checkout, filter="data")
-    except (OSError, tarfile.TarError) as error:
+                archive.extractall(incoming, filter="data")
+        try:
+            incoming.rename(checkout)
+        except OSError:  # another request has made it
+            if not checkout.exists():
+                raise
+    except (OSError, EOFError, zlib.error, tarfile.TarError) as error:
         raise WorldError(f"the ignored files can't be unpacked in {checkout}: {error}") from error
+    finally:
+        remove_tree(incoming)

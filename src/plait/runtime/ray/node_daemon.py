@@ -1,7 +1,7 @@
-"""The process that serves engines on a node: `python -m plait.runtime.ray.node_daemon FOLDER`.
+"""The process that serves engines on a node: `python -m plait.runtime.ray.node_daemon [--detach] FOLDER`.
 
-It belongs to no Ray process: it outlives the actor that brings it requests, and Ray's own process on the node, so that leases
-end attempts also when these are gone. It ends by itself when no engine holds anything here.
+It belongs to no Ray process, not even as a child: it outlives the actor that brings it requests, and Ray's own process on the
+node, so that leases end attempts also when these are gone. It ends by itself when no engine holds anything here.
 """
 
 from __future__ import annotations
@@ -25,10 +25,12 @@ from plait.system import log
 from plait.system.atomic_files import make_private_folder
 from plait.system.flock import try_lock
 
+DETACH = "--detach"
 LOCK_FILE, SOCKET, LOG_FILE, ENDED_FILE = "lock", "socket", "log", "ended"
 GRACES_VARIABLE = "PLAIT_NODE_GRACES"  # seconds of GracePeriods' first three, for tests
 CHECK_SECONDS = 0.25
 START_SECONDS = 60.0
+MAX_LOG_BYTES = 1 << 20  # of earlier daemons
 KEY_REQUEST, KEY_PREFIX = b"key", b"K"
 ANSWER_PREFIX, ERROR_PREFIX = b"A", b"E"
 
@@ -43,19 +45,25 @@ def _open_address(folder: Path) -> Iterator[str]:
         os.close(fd)
 
 
-def run(folder: Path) -> int:
+def run(folder: Path, *, detaches: bool = False) -> int:
+    """`detaches`: in a process that its parent is not the parent of. A worker of Ray's kills its children when it exits."""
     make_private_folder(folder)
     with try_lock(folder / LOCK_FILE) as is_ours:
         if not is_ours:
             return 0  # another one serves
+        if detaches and os.fork():
+            os._exit(0)  # the child has the lock
         (folder / ENDED_FILE).unlink(missing_ok=True)
         (folder / SOCKET).unlink(missing_ok=True)
         stopped = threading.Event()
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: stopped.set())
-        with closing(SelectReactor()) as reactor, closing(NodeService(folder, reactor, _read_graces())) as service:
-            with _open_address(folder) as address:
-                listener = Listener(address, family="AF_UNIX", backlog=64)
+        with (
+            closing(SelectReactor()) as reactor,
+            closing(NodeService(folder, reactor, _read_graces())) as service,
+            _open_address(folder) as address,  # until the listener is closed, which removes the socket
+            Listener(address, family="AF_UNIX", backlog=64) as listener,
+        ):
             threading.Thread(target=_accept, args=(listener, service), daemon=True).start()
             while not stopped.is_set() and not service.is_finished:
                 reactor.step(CHECK_SECONDS)
@@ -119,6 +127,8 @@ def ensure_running(folder: Path) -> bytes:
         with suppress(OSError, EOFError):
             answer = ask(folder, KEY_REQUEST)
             if answer[:1] == KEY_PREFIX:
+                if process is not None:
+                    process.wait()
                 return answer[1:]
         if process is None or (process.poll() is not None and not is_running(folder)):
             process = _launch(folder)
@@ -127,9 +137,11 @@ def ensure_running(folder: Path) -> bytes:
 
 
 def _launch(folder: Path) -> subprocess.Popen[bytes]:
-    with (folder / LOG_FILE).open("ab") as output:
+    log_file = folder / LOG_FILE
+    is_long = log_file.exists() and log_file.stat().st_size > MAX_LOG_BYTES
+    with log_file.open("wb" if is_long else "ab") as output:
         return subprocess.Popen(
-            [sys.executable, "-m", __name__, str(folder)],
+            [sys.executable, "-m", __name__, DETACH, str(folder)],
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,
@@ -139,4 +151,4 @@ def _launch(folder: Path) -> subprocess.Popen[bytes]:
 
 
 if __name__ == "__main__":
-    sys.exit(run(Path(sys.argv[1])))
+    sys.exit(run(Path(sys.argv[-1]), detaches=DETACH in sys.argv))

@@ -1,4 +1,4 @@
-"""Where each attempt was sent and how it ended, in the engine's state folder: a later engine adopts attempts by these."""
+"""Where each attempt was sent and how it ended, in the engine's state folder. A later engine adopts attempts from that."""
 
 from __future__ import annotations
 
@@ -33,6 +33,7 @@ class Placement:
     why: str | None = None
     setup_failure: str | None = None
     is_missing: bool = False
+    is_outage: bool = False
 
     @property
     def is_running(self) -> bool:
@@ -42,7 +43,7 @@ class Placement:
     def result(self) -> ProbeResult:
         if self.code is not None:
             return ExitedProcess(self.code)
-        return RunningProcess(None) if self.why is None else LostProcess(self.why)
+        return RunningProcess(None) if self.why is None else LostProcess(self.why, self.is_outage)
 
 
 class Placements:

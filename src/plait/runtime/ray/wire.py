@@ -1,6 +1,6 @@
 """What engines and nodes send each other, sealed so that only the receiver can read it.
 
-A request is pickled: whoever may use a cluster may run anything on its nodes anyway. A node may have been taken over by an
+A request is pickled: anyone who may use a cluster may run anything on its nodes anyway. A node may have been taken over by an
 agent, so what it answers is plain data of a known form.
 """
 
@@ -28,16 +28,32 @@ MAX_POLL_BYTES = 8 << 20
 T = TypeVar("T")
 
 
-class NodeFullError(WorldError):
+class NodeRefusedError(WorldError):
+    """The node can't take an attempt now, and has nothing of it: another node may."""
+
+
+class NodeFullError(NodeRefusedError):
     """The node has no slot for another attempt now."""
 
 
-class StaleLeaseError(WorldError):
-    """The engine was not heard of for longer than its lease: what it had started there was ended."""
+class StaleLeaseError(NodeRefusedError):
+    """The engine's lease has run out: what it had started there was ended."""
+
+
+class NodeDiskFullError(NodeRefusedError):
+    """Its disk is full."""
+
+
+class UnsuitableNodeError(NodeRefusedError):
+    """The node can't run this attempt: it lacks a program, or a sandbox. Another attempt may be fine there."""
 
 
 class NodeGoneError(WorldError):
     """The node can't be reached."""
+
+
+class BrokenNodeError(NodeGoneError):
+    """It can't be used until someone mends it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,27 +99,33 @@ class Capture:
 class Reset:
     attempt: Attempt
     commit: str
-    format: RepositoryFormat
     commits: bytes = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """Of a task; of the batch's gate if `task` is empty, and then of all that the node has of the batch."""
+    """Of a task; of the batch's gate if `task` is empty, and then of all that the node has of the batch.
+
+    `taken` are the task's attempts whose results the engine has. Those of others are saved work.
+    """
 
     batch: str
     task: str
+    taken: frozenset[Attempt] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class Poll:
     """Answered as soon as there is something newer than `version`, or beyond an offset, and at the latest after `wait`
     seconds. A `version` counts for the envelope's incarnation only.
+
+    `kept` are attempts that have ended, and whose output is all on the engine's machine: the node can delete it.
     """
 
     version: int = 0
     offsets: Mapping[Attempt, int] = field(default_factory=dict)
     wait: float = 0.0
+    kept: tuple[Attempt, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +138,7 @@ Request = Start | Terminate | Capture | Reset | Release | Poll | Leave
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
-    """`owner` is the repository's plait, whichever engine works for it; `reply_key` what the answer is sealed for.
+    """`owner` is the repository's plait, the same for all its engines; `reply_key` what the answer is sealed for.
 
     Several processes may work for it at the same time, each with a `session` of its own.
 
@@ -139,7 +161,6 @@ class NodeFacts:
     version: str
     python: str
     key: bytes
-    host: str = ""
     problem: str = ""
 
 
@@ -162,7 +183,9 @@ PREPARING, RUNNING, EXITED, LOST, FAILED = "preparing", "running", "exited", "lo
 
 @dataclass(frozen=True, slots=True)
 class AttemptReport:
-    """`size` is that of the transcript once the attempt has ended; then `setup_failure` and `is_missing` hold, too."""
+    """`size` is that of the transcript once the attempt has ended; then the rest holds, too. `files` are those that its process
+    left for plait.
+    """
 
     attempt: Attempt
     state: str
@@ -172,6 +195,7 @@ class AttemptReport:
     size: int = 0
     setup_failure: str | None = None
     is_missing: bool = False
+    files: Mapping[str, bytes] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +224,8 @@ class PollReply:
 
 @dataclass(frozen=True, slots=True)
 class CaptureReply:
+    """The engine sees by itself which files the change has."""
+
     change: CapturedChange
     commits: bytes = field(repr=False)
 
@@ -209,14 +235,13 @@ class ReleaseReply:
     """Saved work of the task, as a bundle; empty: there is none."""
 
     commits: bytes = field(default=b"", repr=False)
-    attempt: Attempt | None = None
 
 
 _ERRORS: Mapping[str, type[PlaitError]] = {
     each.__name__: each
     for each in (
         *(AgentError, UserError, WorldError, WorktreeError, BundleError, MissingCommitsError),
-        *(NodeFullError, StaleLeaseError),
+        *(NodeFullError, StaleLeaseError, NodeDiskFullError, UnsuitableNodeError),
     )
 }
 
@@ -224,8 +249,13 @@ _ERRORS: Mapping[str, type[PlaitError]] = {
 def describe_failure(error: Exception) -> Failure:
     if isinstance(error, PlaitError):
         kind = next((each.__name__ for each in type(error).__mro__ if each.__name__ in _ERRORS), "WorldError")
-        return Failure(kind, error.message, error.hint)
-    return Failure("WorldError", f"{type(error).__name__}: {error}")
+        return Failure(kind, clean_text(error.message), clean_text(error.hint))
+    return Failure("WorldError", clean_text(f"{type(error).__name__}: {error}"))
+
+
+def clean_text(text: str) -> str:
+    """With names that are no UTF-8 as messages can have them."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def make_error(failure: Failure, node: str) -> PlaitError:

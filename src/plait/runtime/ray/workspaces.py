@@ -1,27 +1,32 @@
-"""Workspaces on the nodes of a cluster. What becomes a result is brought home, checked, and put into the repository."""
+"""Workspaces on the nodes of a cluster. Results are fetched, checked, and put into the repository."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
 from plait.core.errors import describe_error
-from plait.core.task import Attempt
-from plait.git.bundles import BundleError, MissingCommitsError, create_bundle, open_git
+from plait.core.task import Attempt, Step
+from plait.git.bundles import BundleError, MissingCommitsError, create_bundle
 from plait.git.command import CommandControl, Git
 from plait.git.interfaces import CapturedChange
-from plait.git.refs import BASES, task_branch
-from plait.git.result_bundles import ExpectedResult, take_over_result
+from plait.git.refs import BASES, attempt_ref, may_have_ref, task_branch
+from plait.git.result_bundles import ExpectedResult, RejectedResultError, ResultReceiver, take_over_result
 from plait.git.worktrees.agent_worktree import WorktreeError
+from plait.git.worktrees.capture import find_captured
 from plait.git.worktrees.worktree import WorkspaceLayout
 from plait.runtime.executor import CaptureSpec, OnError, OnWait
 from plait.runtime.ray import wire
-from plait.runtime.ray.connections import Connections, NodeLink
+from plait.runtime.ray.connections import Connections
+from plait.runtime.ray.needs import Needs
+from plait.runtime.ray.node_link import NodeLink
 from plait.runtime.ray.placements import Placements
-from plait.runtime.ray.wire import NODE_ROOT, CaptureReply, NodeGoneError, ReleaseReply, RepositoryFormat
+from plait.runtime.ray.wire import NODE_ROOT, CaptureReply, NodeGoneError, ReleaseReply
 from plait.runtime.worker_pool import WorkerPool
 from plait.system import log
 from plait.system.state_paths import StateFolder
@@ -34,24 +39,22 @@ RELEASE_SECONDS = 60.0
 T = TypeVar("T")
 
 
-def read_repository_format(git_dir: Path) -> RepositoryFormat:
-    git = open_git(git_dir)
-    shallow = git_dir / "shallow"
-    commits = tuple(shallow.read_text().split()) if shallow.exists() else ()
-    return RepositoryFormat(git.text("rev-parse", "--show-object-format"), commits)
-
-
 class RayWorkspaces:
     """An AttemptWorkspaces."""
 
     disk_full_reason: str | None = None  # a node with a full disk gets no attempts
 
-    def __init__(self, git_dir: Path, placements: Placements, connections: Connections, workers: WorkerPool) -> None:
+    def __init__(
+        self, git_dir: Path, placements: Placements, needs: Needs, connections: Connections, workers: WorkerPool
+    ) -> None:
         self._git_dir = git_dir
         self._placements = placements
+        self._needs = needs
         self._connections = connections
         self._workers = workers
         self._captures: dict[Attempt, CommandControl] = {}
+        self._releasing = Counter[tuple[str, str]]()  # tasks whose release is not over, by node and batch
+        self._ended: set[tuple[str, str]] = set()  # nodes and batches of which nothing else is left to release
 
     def path(self, attempt: Attempt) -> str:
         return str(NODE_WORKTREES.workspace(attempt.batch, attempt.task))
@@ -71,27 +74,43 @@ class RayWorkspaces:
             self._captures.pop(spec.attempt, None)
             callback(result)
 
+        def report(result: tuple[CapturedChange, ResultReceiver | None]) -> None:
+            change, receiver = result
+            end(on_done, change)
+            if receiver is not None:
+                self._workers.submit(("taken", spec.attempt), receiver.close, lambda _: None, _log_error)
+
         self._captures[spec.attempt] = self._workers.submit(
             ("node", spec.attempt.batch, spec.attempt.task),
             lambda: self._capture(spec),
-            partial(end, on_done),
+            report,
             partial(end, on_error),
             on_wait,
         )
 
-    def _capture(self, spec: CaptureSpec) -> CapturedChange:
+    def _capture(self, spec: CaptureSpec) -> tuple[CapturedChange, ResultReceiver | None]:
         link = self._find_link(spec.attempt)
         if link is None or link.is_lost:
-            raise WorktreeError(f"the node of {spec.attempt} was lost with what it left")
-        reply = self._connections.request(link, wire.Capture(spec), CaptureReply, CAPTURE_SECONDS)
-        change = reply.change
-        expected = ExpectedResult(spec.attempt, change.tip, spec.base, spec.max_file_bytes)
-        try:
-            taken = take_over_result(self._git_dir, reply.commits, expected)
-        except BundleError as error:  # it is still on the node
-            error.message = f"the result of {spec.attempt} from node {link.name} is damaged: {error.message}"
-            raise
-        return replace(change, tip=taken.tip)
+            # The engine may have been killed after it had taken the result over, and before it could say so.
+            if found := find_captured(Git(self._git_dir), spec.attempt, spec.base, spec.commit):
+                return found, None
+            raise WorktreeError(f"the node of {spec.attempt} was lost with its work")
+        with ExitStack() as stack:
+            receiver = ResultReceiver(self._git_dir, spec.base)
+            stack.callback(receiver.close)
+            reply = self._connections.request(link, wire.Capture(spec), CaptureReply, CAPTURE_SECONDS)
+            change = reply.change
+            expected = ExpectedResult(spec.attempt, change.tip, spec.base, spec.max_file_bytes)
+            try:
+                taken = receiver.take(reply.commits, expected)
+            except BundleError as error:  # it is still on the node
+                error.message = f"node {link.name} sent a damaged result of {spec.attempt}: {error.message}"
+                raise
+            stack.pop_all()  # it is closed after the report
+        _, added, removed = change.diffstat
+        files = taken.files
+        change = replace(change, tip=taken.tip, files=files, diffstat=(len(files), added, removed), empty=not files)
+        return change, receiver
 
     def cancel_capture(self, attempt: Attempt) -> None:
         if attempt in self._captures:
@@ -109,12 +128,11 @@ class RayWorkspaces:
         link = self._find_link(attempt)
         if link is None or link.is_lost:
             return  # with its workspace
-        name = read_repository_format(self._git_dir)
         refs = {f"{BASES}/{commit}": commit}
         for held in (tuple(link.sent), ()):
             commits = create_bundle(self._git_dir, refs, held)
             try:
-                self._connections.request(link, wire.Reset(attempt, commit, name, commits), type(None), RELEASE_SECONDS)
+                self._connections.request(link, wire.Reset(attempt, commit, commits), type(None), RELEASE_SECONDS)
             except MissingCommitsError:
                 continue
             link.sent.add(commit)
@@ -138,32 +156,64 @@ class RayWorkspaces:
                 self.release_on(self._connections.find(node), batch, task)
         if has_ended:
             for node in sorted({each.node for each in placements}):
-                self.release_on(self._connections.find(node), batch, "")
+                self._ended.add((node, batch))
+                self._release_rest(self._connections.find(node), batch)
 
     def release_on(self, link: NodeLink, batch: str, task: str) -> None:
         """Save what the node has of the task's work here, and give its workspace back."""
+        self._releasing[link.id, batch] += 1
+        self._needs.forget_home(batch, task)
+
+        def end() -> None:
+            self._releasing[link.id, batch] -= 1
+            self._release_rest(link, batch)
 
         def log_error(error: Exception) -> None:
-            what = f"{batch} {task}" if task else f"batch {batch}"
-            log.write_line(
-                f"warning: could not release the workspace of {what} on node {link.name}: {describe_error(error)}"
-                " (the node does when the lease has run out)"
+            _log_release_error(link, f"{batch} {task}", error)
+            end()
+
+        self._workers.submit(
+            ("node", batch, task), lambda: self._release(link, batch, task), lambda _: end(), log_error
+        )
+
+    def _release_rest(self, link: NodeLink, batch: str) -> None:
+        """What a node has of a batch that has ended, once the work of all its tasks is here."""
+        key = link.id, batch
+        if self._releasing[key] > 0:
+            return
+        del self._releasing[key]
+        if key in self._ended:
+            self._ended.remove(key)
+            log_error = partial(_log_release_error, link, f"batch {batch}")
+            self._workers.submit(
+                ("node", batch, ""), lambda: self._release_batch(link, batch), lambda _: None, log_error
             )
 
-        self._workers.submit(("node", batch, task), lambda: self._release(link, batch, task), lambda _: None, log_error)
+    def _release_batch(self, link: NodeLink, batch: str) -> None:
+        kept = {each.attempt.task for each in self._placements.list_batch(batch) if each.node == link.id} - {""}
+        if not kept:  # else it is the only place where their work is
+            self._release(link, batch, "")
 
     def _release(self, link: NodeLink, batch: str, task: str) -> None:
         placements = [each for each in self._placements.list_task(batch, task) if each.node == link.id]
         if not link.is_lost:
             try:
-                reply = self._connections.request(link, wire.Release(batch, task), ReleaseReply, RELEASE_SECONDS)
+                taken = [each.attempt for each in placements if may_have_ref(self._git_dir, attempt_ref(each.attempt))]
+                request = wire.Release(batch, task, frozenset(taken))
+                reply = self._connections.request(link, request, ReleaseReply, RELEASE_SECONDS)
             except NodeGoneError:
                 if not link.is_lost:
                     raise
             else:
                 base = next((each.base for each in placements if each.base), "")
-                if reply.commits and reply.attempt is not None and base:
-                    take_over_result(self._git_dir, reply.commits, ExpectedResult(reply.attempt, "", base))
+                if reply.commits and base:
+                    attempt = Attempt(batch, task, Step.WRITE, 1)  # its saved work is the task's
+                    try:
+                        take_over_result(self._git_dir, reply.commits, ExpectedResult(attempt, "", base))
+                    except RejectedResultError as error:  # it would be refused the next time, too
+                        log.write_line(
+                            f"warning: what {batch} {task} left on node {link.name} was refused: {error.message}"
+                        )
         for placement in placements:
             if not placement.is_running:
                 self._placements.write(replace(placement, node=""))
@@ -174,3 +224,14 @@ class RayWorkspaces:
     def _find_link(self, attempt: Attempt) -> NodeLink | None:
         placement = self._placements.read(attempt)
         return self._connections.find(placement.node) if placement is not None and placement.node else None
+
+
+def _log_release_error(link: NodeLink, what: str, error: Exception) -> None:
+    log.write_line(
+        f"warning: could not release the workspace of {what} on node {link.name}: {describe_error(error)}"
+        " (the node does when the lease has run out)"
+    )
+
+
+def _log_error(error: Exception) -> None:
+    log.write_line(f"warning: {describe_error(error)}")

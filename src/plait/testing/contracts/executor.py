@@ -16,6 +16,7 @@ import pytest
 from plait.core.errors import WorldError
 from plait.core.task import Attempt, Step, make_gate_attempt
 from plait.git.interfaces import CapturedChange, CommitInfo, WorkspaceSetup
+from plait.git.worktrees.agent_worktree import WorktreeError
 from plait.runtime.executor import (
     AttemptFile,
     AttemptKind,
@@ -49,7 +50,7 @@ class RecordedCallbacks:
         self.ends[attempt] = code
         self.count += 1
 
-    def on_lost(self, attempt: Attempt, why: str) -> None:
+    def on_lost(self, attempt: Attempt, why: str, *, is_outage: bool = False) -> None:  # noqa: ARG002
         self.ends[attempt] = why
         self.count += 1
 
@@ -79,9 +80,17 @@ class ExecutorHarness:
     def make_worktree_job(self, lines: str, base: str, task: str = "one") -> AttemptSpec:
         """These lines of `sh`, in the task's own workspace."""
         job = self.make_job(lines, task)
-        path = self.executor.workspaces.path(job.attempt)
+        return self.put_into_worktree(job, base)
+
+    def put_into_worktree(self, job: AttemptSpec, base: str) -> AttemptSpec:
         return replace(
-            job, kind=AttemptKind.WORKTREE, workspace=path, checkout=str(self.repository), base=base, task_base=base
+            job,
+            kind=AttemptKind.WORKTREE,
+            workspace=self.executor.workspaces.path(job.attempt),
+            checkout=str(self.repository),
+            base=base,
+            task_base=base,
+            capture=CaptureSpec(job.attempt, base, CommitInfo("result")),
         )
 
     def git(self, *args: str) -> str:
@@ -103,7 +112,7 @@ class ExecutorHarness:
     def capture(self, job: AttemptSpec) -> CapturedChange | Exception:
         """What the attempt left, as a commit."""
         results: list[CapturedChange | Exception] = []
-        spec = CaptureSpec(job.attempt, job.base, CommitInfo("result"))
+        spec = job.capture or CaptureSpec(job.attempt, job.base, CommitInfo("result"))
         self.executor.workspaces.capture(spec, results.append, results.append, lambda _: None)
         assert self.wait_until(lambda: bool(results)), "it was not captured"
         return results[0]
@@ -261,6 +270,7 @@ class ExecutorContract:
     def test_an_exit_without_an_executor_is_found(self, harness: ExecutorHarness) -> None:
         job = harness.make_job(f"{UNTIL_GO}; exit 6")
         harness.executor.start(job)
+        assert harness.wait_until((harness.workspace / "up").exists)
         harness.executor.close()
         (harness.workspace / "go").touch()
         later = RecordedCallbacks()
@@ -377,6 +387,17 @@ class ExecutorContract:
         assert harness.git("rev-parse", "HEAD") == later
         assert harness.capture(job) == change
 
+    def test_what_was_not_captured_is_saved_when_the_workspace_is_released(self, harness: ExecutorHarness) -> None:
+        base = harness.commit_file("file", "old\n")
+        job = harness.make_worktree_job("echo new >file", base)
+        harness.executor.start(job)
+        assert harness.wait_for_end(job.attempt) == 0
+        harness.executor.workspaces.release(job.attempt.batch, job.attempt.task)
+        assert harness.wait_until(lambda: bool(harness.git("for-each-ref", "refs/plait/saved/")))
+        saved = harness.git("for-each-ref", "--format=%(refname)", "refs/plait/saved/")
+        assert harness.git("show", f"{saved}:file") == "new"
+        assert harness.git("rev-parse", f"{saved}^") == base
+
     def test_a_check_leaves_nothing_in_the_workspace(self, harness: ExecutorHarness) -> None:
         base = harness.commit_file("file", "old\n")
         write = harness.make_worktree_job("echo new >file", base)
@@ -385,7 +406,8 @@ class ExecutorContract:
         change = harness.capture(write)
         assert isinstance(change, CapturedChange)
         name = Attempt("batch", "one", Step.VERIFY, 1)
-        check = replace(harness.make_worktree_job("cat file; echo changed >file", change.tip), attempt=name)
+        check = harness.make_worktree_job("cat file; echo changed >file", change.tip)
+        check = replace(check, attempt=name, capture=None)
         harness.executor.start(check)
         assert harness.wait_for_end(name) == 0
         assert harness.executor.open_transcript(name).tail(10) == b"new\n"
@@ -402,7 +424,7 @@ class ExecutorContract:
         name = make_gate_attempt("batch", 1)
         path = harness.executor.workspaces.path(name)
         job = harness.make_worktree_job("cat file; exit 3", commit)
-        harness.executor.start(replace(job, attempt=name, kind=AttemptKind.GATE, workspace=path))
+        harness.executor.start(replace(job, attempt=name, kind=AttemptKind.GATE, workspace=path, capture=None))
         assert harness.wait_for_end(name) == 3
         assert harness.executor.open_transcript(name).tail(20) == b"merged\n"
 
@@ -432,7 +454,8 @@ class ExecutorContract:
         harness.executor.start(job)
         harness.executor.terminate(job.attempt, at_once=False)
         assert harness.wait_for_end(job.attempt) == "it was never launched"
-        assert isinstance(harness.capture(job), CapturedChange)  # after the preparation, in the same order
+        # Captured after the preparation, in the same order; or there was none: it was still waiting for a machine.
+        assert isinstance(harness.capture(job), CapturedChange | WorktreeError)
         assert harness.callbacks.launches == []
 
     def test_another_spec_replaces_the_one_whose_workspace_is_being_prepared(self, harness: ExecutorHarness) -> None:

@@ -1,0 +1,120 @@
+"""What is sent to a node to start an attempt: its spec without what stays on this machine, and the commits that it needs."""
+
+from __future__ import annotations
+
+import fnmatch
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from plait.core.errors import WorldError
+from plait.core.task import Step
+from plait.git.bundles import SHA256_DIGITS, MissingCommitsError, create_bundle
+from plait.git.command import Git
+from plait.git.refs import BASES, task_branch
+from plait.runtime.executor import AttemptSpec
+from plait.runtime.ray import wire
+from plait.runtime.ray.connections import Connections
+from plait.runtime.ray.ignored_files import pack_ignored_files
+from plait.runtime.ray.node_link import NodeLink
+from plait.runtime.ray.remote_attempt import RemoteAttempt
+
+REQUEST_SECONDS = 120.0  # for a node to answer
+
+
+def require_startable(spec: AttemptSpec) -> None:
+    """Raises WorldError for what can't be started on any node."""
+    if not spec.argv:
+        raise WorldError(f"{spec.attempt} has no command to run")
+    if not spec.workspace.startswith(wire.NODE_ROOT):
+        raise WorldError(
+            f"{spec.attempt} would work in {spec.workspace}, and a cluster's nodes have no access to this machine's folders",
+            hint='Run it with isolation = "worktree", or without --executor ray.',
+        )
+    words = (*spec.argv, *spec.env.keys(), *spec.env.values())
+    if any("\0" in word for word in words):
+        raise WorldError(f"can't start {spec.attempt}: its command or environment has a NUL")
+
+
+class StartSender:
+    """Sends attempts to nodes, from worker threads. `env` are the names of variables that go to nodes."""
+
+    def __init__(self, git_dir: Path, connections: Connections, env: Sequence[str]) -> None:
+        self._git_dir = git_dir
+        self._connections = connections
+        self._env = env
+        # The nodes, with their incarnation, that have a batch's ignored files.
+        self._packed: set[tuple[str, str, str]] = set()
+
+    def send(self, state: RemoteAttempt, link: NodeLink) -> AttemptSpec:
+        """The spec that was sent. Raises what the node raised, or NodeGoneError."""
+        spec = state.spec
+        assert spec is not None
+        resumed = self._find_resumed(spec)
+        commits = (spec.base, spec.task_base, resumed, *spec.commits)
+        refs = {f"{BASES}/{commit}": commit for commit in commits if commit}
+        has_files = (link.id, link.incarnation, spec.attempt.batch) in self._packed
+        if has_files and link.sent.issuperset(refs.values()):
+            self._send(state, spec, link, refs, resumed)
+        else:  # another attempt that starts there at the same time needs the same
+            with link.sending:
+                self._send(state, spec, link, refs, resumed)
+        return spec
+
+    def _send(
+        self, state: RemoteAttempt, spec: AttemptSpec, link: NodeLink, refs: Mapping[str, str], resumed: str
+    ) -> None:
+        node, incarnation, ignored = link.node, link.incarnation, None
+        assert node is not None
+        key = link.id, incarnation, spec.attempt.batch  # what a node has of a batch is gone when its lease has run out
+        if key not in self._packed and spec.checkout:
+            ignored = pack_ignored_files(Path(spec.checkout), spec.setup)
+        start = wire.Start(
+            self._prepare_spec(spec),
+            _read_repository_format(self._git_dir, spec.base),
+            refs,
+            create_bundle(self._git_dir, refs, tuple(link.sent)),
+            node.slots,
+            ignored,
+            resumed,
+            state.is_terminated,
+        )
+        try:
+            self._connections.request(link, start, type(None), REQUEST_SECONDS, incarnation)
+        except MissingCommitsError:
+            start = replace(start, commits=create_bundle(self._git_dir, refs, ()))
+            self._connections.request(link, start, type(None), REQUEST_SECONDS, incarnation)
+        link.sent.update(refs.values())
+        self._packed.add(key)
+
+    def _find_resumed(self, spec: AttemptSpec) -> str:
+        """What the task's last attempt left, which this one continues."""
+        attempt = spec.attempt
+        if attempt.step is not Step.WRITE or attempt.n < 2:
+            return ""
+        git = Git(self._git_dir)
+        tip = git.resolve_commit(f"refs/heads/{task_branch(attempt.batch, attempt.task)}")
+        return tip if tip is not None and tip != spec.base and git.is_ancestor(spec.base, tip) else ""
+
+    def _prepare_spec(self, spec: AttemptSpec) -> AttemptSpec:
+        inherited, env = spec.inherited, spec.env
+        if inherited is not None:
+            sent = {name for name in inherited if any(fnmatch.fnmatchcase(name, each) for each in self._env)}
+            inherited = inherited - sent
+            env = {name: value for name, value in env.items() if name not in inherited}
+        python = Path(sys.executable)
+        return replace(
+            spec,
+            argv=tuple(wire.NODE_PYTHON if word == str(python) else word for word in spec.argv),
+            env=env,
+            inherited=inherited,
+            checkout="",
+        )
+
+
+def _read_repository_format(git_dir: Path, commit: str) -> wire.RepositoryFormat:
+    """The format of a repository with this commit."""
+    shallow = git_dir / "shallow"
+    commits = tuple(shallow.read_text().split()) if shallow.exists() else ()
+    return wire.RepositoryFormat("sha256" if len(commit) == SHA256_DIGITS else "sha1", commits)
