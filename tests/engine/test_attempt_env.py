@@ -14,7 +14,7 @@ from hypothesis import given, strategies as st
 from plait.config.keys import KEYS_BY_VARIABLE
 from plait.config.loading import ATTEMPT_VARIABLES, read_environment
 from plait.core.task import Attempt, Step, Task
-from plait.engine.attempt_inputs import build_environment, make_unique_name
+from plait.engine.attempt_inputs import build_environment, filter_task_variables, make_unique_name
 from plait.git.command import Git
 from plait.git.merge.change_merger import _run_command
 
@@ -25,7 +25,7 @@ WANTED = {"GIT_CONFIG_PARAMETERS", "GIT_CONFIG_COUNT"}
 def around(base: Mapping[str, str], *env: tuple[str, str], **more: object) -> dict[str, str]:
     given = {
         "attempt": ATTEMPT,
-        "task": Task("03-split", env=env),
+        "task_variables": filter_task_variables(Task("03-split", env=env)),
         "workspace": "/work",
         "ports": range(20010, 20020),
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -37,6 +38,7 @@ from plait.core.status import Category
 from plait.core.task import Attempt, Step
 from plait.engine.attempts import ACTIVITY_REPORT_SECONDS, DEFAULT_WAIT_SECONDS, Attempts
 from plait.engine.context import BatchInputsCache, EngineContext
+from plait.engine.executors import BatchExecutors
 from plait.runtime.attempt_files import FileTranscript
 from plait.runtime.executor import AttemptLimits, RunningProcess
 from plait.runtime.reactor import SelectReactor
@@ -106,7 +108,8 @@ class ReportHarness:
         context = EngineContext(
             State(), self.reports.append, WorkerPool(SelectReactor()), BatchInputsCache(self.folder), self.folder
         )
-        parts = (FakeJobs(), None, lambda _: FakeExecutor(self.path))
+        executor: Any = FakeExecutor(self.path)
+        parts = (FakeJobs(), None, lambda _: BatchExecutors(State(), executor, lambda: executor))
         attempts = Attempts(context, *parts)  # type: ignore[arg-type]  # what is used of them
         assert attempts.adopt(ORDER)
         assert self.take_reports() == [AttemptLaunched(NAME, 7)]

@@ -110,13 +110,13 @@ def test_an_attempt_that_is_not_launched_yet_gets_the_environment_of_a_resume(
     engine = harness.engine()
     specs: list[AttemptSpec] = []
     with monkeypatch.context() as preparing:  # as while a workspace is prepared
-        preparing.setattr(engine.parts.attempts.executor, "start", specs.append)
+        preparing.setattr(engine.parts.attempts.executors.of("b"), "start", specs.append)
         assert engine.wait_until(lambda: bool(specs))
         batch_files.write_batch_environment(harness.folder, "b", {**os.environ, "API_KEY": "new"})
         harness.request(Resume("resume", "b"))
         assert engine.wait_until(lambda: len(specs) == 2)
     assert [spec.env.get("API_KEY") for spec in specs] == [None, "new"]
-    engine.parts.attempts.executor.start(specs[-1])
+    engine.parts.attempts.executors.of("b").start(specs[-1])
     harness.request(Resume("resume again", "b"))
     assert engine.wait_until(engine.has_ended)
 

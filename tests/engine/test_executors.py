@@ -24,11 +24,9 @@ def test_a_batch_runs_where_its_settings_say(tmp_path: Path) -> None:
             return remote.executor
 
         executors = BatchExecutors(script.state, local.executor, open_remote)
-        assert executors.attempt_folder(here) == local.executor.attempt_folder(here)
-        assert executors.workspaces.path(here) == local.executor.workspaces.path(here)
+        assert executors.of(here.batch) is local.executor
         assert (executors.list_nodes(), executors.end_leftovers(), opened) == ([], 0, [])
-        assert executors.attempt_folder(there) == remote.executor.attempt_folder(there)
-        assert executors.workspaces.path(there) == remote.executor.workspaces.path(there)
-        assert executors.adopt(there) is None
+        assert executors.of(there.batch) is remote.executor
+        assert executors.workspaces_of(there.batch) is remote.executor.workspaces
         assert executors.list_open() == [local.executor, remote.executor]
         assert opened == [remote.executor]

@@ -33,7 +33,7 @@ def test_nodes_are_shown_as_long_as_the_engine_runs(tmp_path: Path, capsys: pyte
     add_nodes(page, nodes)
     page.show()
     assert capsys.readouterr().out.splitlines() == [
-        "cluster: 2 nodes, 3 of 8 slots used",
+        "cluster: 2 nodes, 3 of 4 slots used",
         "  alpha  10.0.0.1         3 of 4",
         "  beta   10.0.0.2         0 of 4  git is not installed",
         "  gamma  10.0.0.3         2 of 4  lost",
@@ -46,6 +46,7 @@ def test_nodes_are_shown_as_long_as_the_engine_runs(tmp_path: Path, capsys: pyte
         ("gamma", 4, 2, False, None),
     ]
     assert count_nodes(nodes) == {"ready": 1, "problem": 1, "lost": 1}
+    assert [node.usable_slots for node in nodes] == [4, 0, 4]
     file.remove()
     assert read_nodes(path) == ()
 
@@ -55,7 +56,7 @@ def test_of_a_large_cluster_only_nodes_with_a_problem_are_listed(capsys: pytest.
     add_nodes(page, [*(NodeStatus(f"node-{n}", slots=4) for n in range(1000)), NODES[1]])
     page.show()
     first, *others = capsys.readouterr().out.splitlines()
-    assert first == "cluster: 1001 nodes, 0 of 4004 slots used"
+    assert first == "cluster: 1001 nodes, 0 of 4000 slots used"
     assert len(others) == 1
     assert "git is not installed" in others[0]
 

@@ -162,12 +162,12 @@ def test_a_commit_that_a_crash_left_unreported_is_found_without_its_workspace(
     attempt = engine.batch().tasks[0].uncommitted
     assert attempt is not None
     repository.git("config", "commit.gpgsign", "false")
-    spec, _ = engine.parts.attempts.result_commits._build_capture_spec(attempt.decision)
+    spec = engine.parts.attempts.result_commits.build_capture_spec(attempt.decision)
     results: list[object] = []
-    engine.parts.attempts.executor.workspaces.capture(spec, results.append, results.append, lambda _: None)
+    engine.parts.attempts.executors.workspaces_of("b").capture(spec, results.append, results.append, lambda _: None)
     assert engine.wait_until(lambda: bool(results))
     assert not isinstance(results[0], WorktreeError)
-    engine.parts.attempts.executor.workspaces.release("b", "a")
+    engine.parts.attempts.executors.workspaces_of("b").release("b", "a")
     assert engine.wait_until(lambda: engine.parts.workers.is_idle)
     retry(harness)
     assert_merged(harness, engine, repository)

@@ -84,7 +84,7 @@ class EngineHarness:
         for engine in self._engines:
             for batch in engine.engine.state.open.values():
                 for attempt in list(batch.alive):
-                    engine.parts.attempts.executor.terminate(attempt, at_once=True)
+                    engine.parts.attempts.executors.of(attempt.batch).terminate(attempt, at_once=True)
             engine.wait_until(lambda engine=engine: not engine.parts.attempts.running)  # type: ignore[misc]
             engine.kill()
 
@@ -127,7 +127,7 @@ class RunningEngine:
         if self._alive:
             self._alive = False
             self.parts.sleep_inhibitor.release()
-            for part in (self.parts.attempts.executor, self.parts.shared, self.parts.workers, self.reactor):
+            for part in (self.parts.attempts.executors, self.parts.shared, self.parts.workers, self.reactor):
                 part.close()
 
 

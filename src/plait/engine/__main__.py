@@ -65,7 +65,7 @@ def run_engine(location: RepoLocation) -> bool:
         parts = build_dependencies(location, config, journal, engine, reactor)
         for listener in parts.listeners:
             stack.callback(listener.close)
-        for part in (parts.inbox, parts.shared, parts.attempts.executor, parts.workers):
+        for part in (parts.inbox, parts.shared, parts.attempts.executors, parts.workers):
             stack.callback(part.close)
         stack.callback(parts.sleep_inhibitor.release)
         stack.enter_context(_handle_signals(lambda: reactor.call_soon(engine.stop)))

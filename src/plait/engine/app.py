@@ -71,7 +71,7 @@ def build_dependencies(
         merge_queue.describe_conflict,
         lambda callbacks: BatchExecutors(engine.state, open_local(callbacks), partial(open_remote, callbacks)),
     )
-    workspaces = attempts.executor.workspaces
+    executors = attempts.executors
     sensors = MachineSensors((location.state, location.top, find_worktrees_folder(location, config)))
     return Dependencies(
         journal=journal,
@@ -84,7 +84,7 @@ def build_dependencies(
             sensors.read,
             str(location.top),
             MachineClock(location.state / CLOCK_FILE),
-            disk_full_reason=lambda: workspaces.disk_full_reason,
+            disk_full_reason=executors.find_disk_problem,
             limits=config.machine_limits,
         ),
         shared=shared,
@@ -92,7 +92,11 @@ def build_dependencies(
         health=HealthFile(location.state / HEALTH_FILE),
         nodes=NodesFile(location.state / NODES_FILE),
         workers=workers,
-        conflict_predictor=ConflictPredictor(context, workspaces.preview_commit, lambda: merge_queue.merger),
+        conflict_predictor=ConflictPredictor(
+            context,
+            lambda batch, task, base: executors.workspaces_of(batch).preview_commit(batch, task, base),
+            lambda: merge_queue.merger,
+        ),
         listeners=tuple(open_listeners(location, config, journal.id)),
     )
 
@@ -109,11 +113,8 @@ def open_cluster_executor(
 ) -> Executor:
     """For attempts on a Ray cluster, which is connected to in a thread."""
     from plait.runtime.ray.executor import RayExecutor  # only for batches that use it
-    from plait.runtime.ray.options import RayOptions
 
-    ray = config.ray
-    options = RayOptions(ray.address, ray.env, ray.lease, ray.folder)
-    return RayExecutor(options, location.git_dir, open_state_paths(location), workers, reactor, callbacks)
+    return RayExecutor(config.ray, location.git_dir, open_state_paths(location), workers, reactor, callbacks)
 
 
 def open_executor(

@@ -7,14 +7,16 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import field, replace
 from pathlib import Path, PurePath
+from types import MappingProxyType
 
 from plait.agents import prompts
 from plait.agents.drivers.shell import CheckParser, build_script_command
 from plait.agents.interface import Agent, AgentSpec, AttemptContext, Command, OutputParser
 from plait.agents.redaction import RedactingParser
-from plait.agents.table import load_agent
+from plait.agents.table import find_program, load_agent
 from plait.config.keys import is_own_secret
 from plait.config.loading import ATTEMPT_VARIABLES
+from plait.core.contest import REFEREE
 from plait.core.decisions import AttemptStarted
 from plait.core.fast_dataclass import dataclass
 from plait.core.settings import SandboxMode
@@ -22,6 +24,7 @@ from plait.core.task import Attempt, Step, Task
 from plait.engine.confinement import build_sandbox_spec, confine_environment, list_kept_variables
 from plait.engine.context import EngineContext
 from plait.runtime.executor import AttemptFile, AttemptKind, AttemptLimits, AttemptSpec
+from plait.runtime.sandbox.task_variables import encode_variables
 from plait.store.batch_files import BatchInputs, BatchInputsError
 from plait.store.server_tokens import list_server_tokens
 from plait.system.shared_state import SharedState
@@ -76,12 +79,14 @@ class AttemptSpecBuilder:
         command = self._build_command(draft)
         base_env = self._inputs.get_environment(attempt.batch)
         confined = build_sandbox_spec(inputs, decision, task, sandbox, base_env)
+        task_variables = filter_task_variables(task)
+        set_outside = task_variables if confined is None else {}
         env = build_environment(
             base_env
             if confined is None
             else confine_environment(base_env, list_kept_variables(inputs, decision), confined),
             attempt=attempt,
-            task=task,
+            task_variables=set_outside,
             workspace=workspace,
             ports=self._shared.lease_ports(attempt.batch, attempt.task),
             name=make_unique_name(self._state_root, attempt.batch, attempt.task),
@@ -89,7 +94,9 @@ class AttemptSpecBuilder:
             feedback_file=_add_feedback_file(draft),
             server_tokens=list_server_tokens(),
         )
-        own = {*(name for name, _ in (*command.env, *task.env)), *list_kept_variables(inputs, decision)}
+        if confined is not None:
+            env |= encode_variables(task_variables)
+        own = {*(name for name, _ in command.env), *set_outside, *list_kept_variables(inputs, decision)}
         return AttemptSpec(
             attempt,
             command.argv,
@@ -104,8 +111,15 @@ class AttemptSpecBuilder:
             checkouts=command.checkouts,
             limits=self.build_limits(decision),
             sandbox=confined,
+            confines_others=command.confines_others,
             agent=decision.agent,
             inherited=frozenset(name for name in env if name not in own and env[name] == base_env.get(name)),
+            commits=tuple(
+                dict.fromkeys(commit for each in decision.candidates for commit in (each.base, each.tip) if commit)
+            ),
+            programs=list_agent_programs(inputs.find_agent(decision.agent), has_judges=len(decision.candidates) > 1)
+            if decision.command is None
+            else (),
         )
 
     def create_parser(self, decision: AttemptStarted) -> OutputParser:
@@ -172,6 +186,16 @@ class AttemptSpecBuilder:
         if spec not in self._agents:
             self._agents[spec] = load_agent(spec)
         return self._agents[spec]
+
+
+def list_agent_programs(spec: AgentSpec, *, has_judges: bool = True) -> tuple[str, ...]:
+    """What has to be installed for an agent; for a referee, the programs of its judges."""
+    if spec.name != REFEREE:
+        return tuple(filter(None, (find_program(spec),)))
+    from plait.agents.drivers.referee import read_judge_specs  # few batches have a contest
+
+    judges = read_judge_specs(spec) if has_judges else ()
+    return tuple(dict.fromkeys(filter(None, map(find_program, judges))))
 
 
 def _find_task(inputs: BatchInputs, attempt: Attempt) -> Task:
@@ -246,10 +270,10 @@ def build_environment(  # noqa: PLR0913 - all are keywords
     base: Mapping[str, str],
     *,
     attempt: Attempt,
-    task: Task,
     workspace: str,
     ports: range,
     name: str,
+    task_variables: Mapping[str, str] = MappingProxyType({}),
     extra: Iterable[tuple[str, str]] = (),
     feedback_file: str | None = None,
     server_tokens: Collection[str] = (),
@@ -274,9 +298,14 @@ def build_environment(  # noqa: PLR0913 - all are keywords
         **_UNATTENDED_VARIABLES,
         "PWD": workspace,
         **_drop_invalid(extra),
-        **{key: value for key, value in _drop_invalid(task.env).items() if key not in ATTEMPT_VARIABLES},
+        **task_variables,
         **_drop_invalid(variables.items()),
     }
+
+
+def filter_task_variables(task: Task) -> dict[str, str]:
+    """What the task sets, without plait's own variables."""
+    return {key: value for key, value in _drop_invalid(task.env).items() if key not in ATTEMPT_VARIABLES}
 
 
 def make_unique_name(state: str | PurePath, batch: str, task: str) -> str:

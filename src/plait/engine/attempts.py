@@ -28,7 +28,7 @@ from plait.agents.prompts import PriorFeedback, PromptRules
 from plait.agents.retry_after import RetryAfter
 from plait.core import reports
 from plait.core.decisions import AttemptStarted, GateStarted
-from plait.core.errors import Fault, PlaitError, describe_error
+from plait.core.errors import Fault, PlaitError, describe_error, format_with_hint
 from plait.core.fast_dataclass import dataclass
 from plait.core.retry_policy import find_verify_command
 from plait.core.settings import Isolation, SandboxMode
@@ -37,13 +37,13 @@ from plait.core.status import Category
 from plait.core.task import Attempt, Step, make_gate_attempt
 from plait.engine.attempt_inputs import CHECK_TAIL_BYTES, AttemptSpecBuilder
 from plait.engine.context import EngineContext
+from plait.engine.executors import BatchExecutors
 from plait.engine.result_commits import ResultCommits
 from plait.engine.secret_masking import SecretMasker
 from plait.engine.transcript_reader import TranscriptReader
 from plait.runtime.executor import (
     AttemptKind,
     AttemptSpec,
-    Executor,
     ExecutorCallbacks,
     ExitedProcess,
     LostProcess,
@@ -78,14 +78,14 @@ class WatchedAttempt:
 
 
 class Attempts:
-    """The attempts that this engine started or adopted. It is its executor's ExecutorCallbacks."""
+    """The attempts that this engine started or adopted. It is the executors' ExecutorCallbacks."""
 
     def __init__(
         self,
         context: EngineContext,
         spec_builder: AttemptSpecBuilder,
         describe_conflict: Callable[[AttemptStarted], str],
-        open_executor: Callable[[ExecutorCallbacks], Executor],
+        open_executors: Callable[[ExecutorCallbacks], BatchExecutors],
     ) -> None:
         self._state = context.state
         self._emit = context.emit
@@ -95,8 +95,8 @@ class Attempts:
         self._workers = context.workers
         self._watched: dict[Attempt, WatchedAttempt] = {}
         self.masker = SecretMasker(context)
-        self.executor = open_executor(self)
-        self.result_commits = ResultCommits(context, self.executor.workspaces, self.on_lost)
+        self.executors = open_executors(self)
+        self.result_commits = ResultCommits(context, self.executors.workspaces_of, self.on_lost)
 
     @property
     def running(self) -> list[WatchedAttempt]:
@@ -130,21 +130,23 @@ class Attempts:
         for watched in self.running:
             if watched.decision.attempt.batch == batch and watched.conflict is not None and not watched.launched:
                 with suppress(PlaitError):  # then it starts with the spec that the executor has
-                    self.executor.start(self._build_spec(watched, watched.conflict))
+                    self.executors.of(batch).start(self._build_spec(watched, watched.conflict))
 
     def adopt(self, decision: AttemptStarted | GateStarted) -> bool:
         """Find out what became of an attempt that an earlier engine was to start. True: it is running."""
         started, kind = self._identify(decision)
         self._watch(started, kind, self._create_parser_or_default(started))
-        result = self.executor.adopt(started.attempt, self._spec_builder.build_limits(started))
+        result = self.executors.of(started.attempt.batch).adopt(
+            started.attempt, self._spec_builder.build_limits(started)
+        )
         match result:
             case RunningProcess(pid):
                 self.on_launched(started.attempt, pid)
                 return True
             case ExitedProcess(code):
                 self.on_exited(started.attempt, code)
-            case LostProcess(why):
-                self.on_lost(started.attempt, why)
+            case LostProcess(why, is_outage):
+                self.on_lost(started.attempt, why, is_outage=is_outage)
             case None:
                 self.start(decision)
             case _:
@@ -162,7 +164,7 @@ class Attempts:
         """A failure of the system may be temporary; any other would happen again, so the attempt has failed."""
         if not isinstance(error, PlaitError | OSError):
             log.write_traceback(error)
-        message = self._inputs.get_redactor(attempt.batch)(describe_error(error))
+        message = self._inputs.get_redactor(attempt.batch)(format_with_hint(error))
         log.write_line(f"{attempt} could not be started: {message}")
         is_temporary = isinstance(error, OSError) or (
             isinstance(error, PlaitError) and error.fault is Fault.WORLD and not isinstance(error, BatchInputsError)
@@ -184,13 +186,13 @@ class Attempts:
             self.masker.mask_attempt(attempt)
             self._finish(watched, outcome)
 
-    def on_lost(self, attempt: Attempt, why: str) -> None:
+    def on_lost(self, attempt: Attempt, why: str, *, is_outage: bool = False) -> None:
         self._watched.pop(attempt, None)
         self.masker.mask_attempt(attempt)
         if attempt.is_gate:
-            self._emit(reports.GateLost(attempt.batch, attempt.n, why))
+            self._emit(reports.GateLost(attempt.batch, attempt.n, why, is_outage))
         else:
-            self._emit(reports.AttemptLost(attempt, why))
+            self._emit(reports.AttemptLost(attempt, why, is_outage))
 
     def poll_transcripts(self, now: float) -> None:
         """Report what running attempts printed since the last call, of each one piece at most."""
@@ -218,7 +220,7 @@ class Attempts:
         return decision, AttemptKind.WORKTREE if isolated else AttemptKind.IN_PLACE
 
     def _watch(self, decision: AttemptStarted, kind: AttemptKind, parser: OutputParser) -> None:
-        reader = TranscriptReader(self.executor.open_transcript(decision.attempt), parser)
+        reader = TranscriptReader(self.executors.of(decision.attempt.batch).open_transcript(decision.attempt), parser)
         workspace = self._find_workspace(decision, kind)
         self._watched[decision.attempt] = WatchedAttempt(decision, kind, workspace, reader, time.monotonic())
 
@@ -232,7 +234,7 @@ class Attempts:
 
     def _find_workspace(self, decision: AttemptStarted, kind: AttemptKind) -> str:
         if kind is not AttemptKind.IN_PLACE:
-            return self.executor.workspaces.path(decision.attempt)
+            return self.executors.workspaces_of(decision.attempt.batch).path(decision.attempt)
         with suppress(PlaitError):
             return self._inputs.get_inputs(decision.attempt.batch).top
         return ""
@@ -242,10 +244,13 @@ class Attempts:
         if watched is not None:  # else it was cancelled while the conflict was described
             watched.conflict = conflict
             with self._reporting_failures(attempt):
-                self.executor.start(self._build_spec(watched, conflict))
+                self.executors.of(attempt.batch).start(self._build_spec(watched, conflict))
 
     def _build_spec(self, watched: WatchedAttempt, conflict: str) -> AttemptSpec:
         decision, attempt = watched.decision, watched.decision.attempt
+        executor = self.executors.of(attempt.batch)
+        if decision.session is not None and not executor.can_stay(attempt):
+            decision = replace(decision, session=None)  # it is kept on a machine that can't be used now
         batch = self._state.batches.get(attempt.batch)
         task = batch.find_task(attempt.task) if batch is not None else None
         verify = find_verify_command(batch, task) if batch is not None and task is not None else None
@@ -253,7 +258,7 @@ class Attempts:
         workspace = watched.workspace or self._inputs.get_inputs(attempt.batch).top
         last_check = self._read_last_check(attempt.batch, task) if task is not None and decision.feedback else ""
         before = PriorFeedback(decision.feedback, last_check, conflict)
-        folder = self.executor.attempt_folder(attempt)
+        folder = executor.attempt_folder(attempt)
         spec = self._spec_builder.build_spec(
             decision,
             watched.kind,
@@ -263,14 +268,20 @@ class Attempts:
             folder=folder,
             sandbox=batch.settings.sandbox if batch is not None else SandboxMode.OFF,
         )
-        return replace(spec, task_base=(task.base or "") if task is not None else "")
+        has_result = watched.kind is AttemptKind.WORKTREE and attempt.step is Step.WRITE
+        return replace(
+            spec,
+            task_base=(task.base or "") if task is not None else "",
+            stays=decision.session is not None,
+            capture=self.result_commits.build_capture_spec(decision) if has_result else None,
+        )
 
     def _read_last_check(self, batch: str, task: TaskState) -> str:
         """The end of what the task's last check printed; one that never started printed nothing."""
         for n in range(task.attempt_counts.get(Step.VERIFY, 0), 0, -1):
             check = Attempt(batch, task.task.id, Step.VERIFY, n)
             # It may not be masked yet, and half a secret isn't recognised.
-            if printed := self.executor.open_transcript(check).tail(2 * CHECK_TAIL_BYTES):
+            if printed := self.executors.of(batch).open_transcript(check).tail(2 * CHECK_TAIL_BYTES):
                 return self._inputs.get_redactor(batch).redact_end(printed.decode("utf-8", "replace"), CHECK_TAIL_BYTES)
         return ""
 
@@ -288,7 +299,7 @@ class Attempts:
         if watched.kind is AttemptKind.IN_PLACE:
             self._emit(reports.AttemptExited(attempt, outcome))
             return
-        workspaces = self.executor.workspaces
+        workspaces = self.executors.workspaces_of(attempt.batch)
         if outcome.category in _FAILURES and workspaces.is_missing(attempt):
             self.on_lost(attempt, f"its worktree {watched.workspace} was deleted while it ran")
             return

@@ -23,7 +23,7 @@ from plait.core.settings import ExecutorKind, MachineLimits
 from plait.core.state import State
 from plait.core.task import Attempt
 from plait.engine.attempts import Attempts
-from plait.runtime.executor import Executor
+from plait.engine.executors import BatchExecutors
 from plait.system.atomic_files import write_private_file
 from plait.system.processes import boot_id
 from plait.system.shared_state import OtherEngines
@@ -93,7 +93,7 @@ class CapacityReporter:
         if attempts.running and now - self._memory_checked_at >= MEMORY_CHECK_SECONDS:
             self._memory_checked_at = now
             with suppress(OSError):  # keep the last measurement
-                self._sizes = attempts.executor.measure_memory()
+                self._sizes = attempts.executors.measure_memory()
             for attempt, size in self._sizes.items():
                 attempts.record_memory(attempt, size)
 
@@ -101,14 +101,14 @@ class CapacityReporter:
         """Whether there is anything new to report."""
         return self._has_new_reading or other_engines != self._other_engines
 
-    def report_changes(self, state: State, other_engines: OtherEngines, executor: Executor) -> Iterator[Report]:
-        """What the state doesn't have yet. While batches run on a cluster, the executor says how many slots it has."""
+    def report_changes(self, state: State, other_engines: OtherEngines, executors: BatchExecutors) -> Iterator[Report]:
+        """What the state doesn't have yet. While batches run on a cluster, its executor says how many slots it has."""
         self._has_new_reading, self._other_engines = False, other_engines
         yield from self._report_rate_limits(other_engines)
         # If nothing runs, waiting would free no space.
         disk_full = self._disk_full_reason() if state.slots else None
-        executors = list_executors(state)
-        is_local = ExecutorKind.LOCAL in executors or not executors
+        kinds = list_executors(state)
+        is_local = ExecutorKind.LOCAL in kinds or not kinds
         limits = self._limits if is_local else REMOTE_LIMITS
         why = disk_full or describe_shortage(self._reading, state.pressure, self._where, limits)
         if why != state.pressure:
@@ -119,9 +119,11 @@ class CapacityReporter:
             other_engines.who,
             other_engines.waiting,
         )
-        slots = executor.slots if ExecutorKind.RAY in executors else None
-        others = shared if slots is None else tightest(shared, cluster_capacity(slots))
-        changed = find_capacity_change(state, self._reading, self._sizes, others, limits)
+        cluster = executors.remote if ExecutorKind.RAY in kinds else None
+        slots = cluster.slots if cluster is not None else None
+        if cluster is not None and slots is not None:
+            shared = tightest(shared, cluster_capacity(slots, cluster.no_slots_reason))
+        changed = find_capacity_change(state, self._reading, self._sizes, shared, limits)
         if changed is not None:
             yield changed
 

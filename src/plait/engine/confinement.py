@@ -61,7 +61,7 @@ _FORGE_VARIABLES = frozenset({"GH_TOKEN", "GITHUB_TOKEN"})
 
 
 def choose_mode(inputs: BatchInputs, decision: AttemptStarted, task: Task, batch_mode: SandboxMode) -> SandboxMode:
-    """The agent's own, else the batch's; a task may ask for more. A gate runs what all tasks wrote."""
+    """The agent's mode, else the batch's; a task may ask for a stronger one. A gate gets the strongest of all."""
     if decision.attempt.is_gate:
         modes = [
             *(spec.sandbox for spec in inputs.agents if spec.sandbox is not None),
@@ -80,7 +80,7 @@ def build_sandbox_spec(
     batch_mode: SandboxMode,
     environment: Mapping[str, str] = MappingProxyType({}),
 ) -> SandboxSpec | None:
-    """None: it is not confined. `environment` is the user's."""
+    """The attempt's sandbox; None if it has none. `environment` is the user's."""
     mode, options = choose_mode(inputs, decision, task, batch_mode), inputs.sandbox
     if mode is SandboxMode.AUTO:  # a setting that was changed for an open batch
         mode = resolve_mode(mode, options.image).mode
@@ -115,7 +115,7 @@ def list_hosts(
 
 
 def _find_host(url: str) -> str:
-    """As a rule for hosts; "": it has none."""
+    """The address's host and port as a rule for hosts; "" if it has none."""
     try:
         parts = urlsplit(url if "://" in url else f"http://{url}")
         host, port = parts.hostname or "", parts.port

@@ -170,7 +170,7 @@ class Engine:
             records = fold_incoming(self.state, incoming, now)
             # Capacity depends on what has just ended.
             changes = self.dependencies.capacity.report_changes(
-                self.state, other_engines, self.dependencies.attempts.executor
+                self.state, other_engines, self.dependencies.attempts.executors
             )
             records += fold_incoming(self.state, list(changes), now)
             decided, self._wake_at = decide_due(self.state, now)
@@ -182,7 +182,7 @@ class Engine:
 
     @property
     def is_finished(self) -> bool:
-        """There was nothing left to do for a while."""
+        """Whether there has been nothing to do for a while."""
         if self._stopping:
             return True
         if not self._has_nothing_left():
@@ -261,9 +261,9 @@ class Engine:
             self._polled_at = now
             self.dependencies.attempts.poll_transcripts(now)
             self.dependencies.capacity.read_sensors(self.dependencies.attempts)
-            self.dependencies.nodes.write(self.dependencies.attempts.executor.list_nodes())
+            self.dependencies.nodes.write(self.dependencies.attempts.executors.list_nodes())
             self.dependencies.conflict_predictor.check_batches(now)
-            self.dependencies.attempts.executor.workspaces.check_disk_usage(now)
+            self.dependencies.attempts.executors.check_disk_usage(now)
             self._warn_once(self.dependencies.shared.problem)
 
     def _read_inbox(self) -> Sequence[Request]:

@@ -14,7 +14,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from plait.core import decisions, reports
-from plait.core.errors import PlaitError, describe_error
+from plait.core.errors import PlaitError, describe_error, format_with_hint
 from plait.core.settings import WriteBack
 from plait.core.state import BatchState, TaskState
 from plait.core.task import Attempt, Step, Task
@@ -23,7 +23,7 @@ from plait.core.views import BatchView, make_batch_view
 from plait.engine.context import EngineContext
 from plait.engine.status_writeback import load_writers
 from plait.git.command import CommandControl
-from plait.git.interfaces import ChangeGoneError, CommitInfo, MergeMessage
+from plait.git.interfaces import ChangeGoneError, CommitInfo, KnownMerge, MergeMessage
 from plait.sources.source_model import SourceStatus
 from plait.sources.text import decode, encode
 from plait.sources.writeback_queue import BatchWriteback, PendingStatus
@@ -56,6 +56,8 @@ class MergeQueue:
         self._inputs = context.inputs
         self._emit = context.emit
         self._merges: dict[str, CommandControl] = {}  # the last merge of each batch
+        self._publishes: dict[str, CommandControl] = {}  # the last of each batch
+        self._restoring: set[str] = set()
 
     @cached_property
     def merger(self) -> GitBranchMerger:
@@ -76,13 +78,14 @@ class MergeQueue:
             lambda program: self._emit(reports.CommitWaiting(name, decision.n, program)),
         )
 
-    def cancel_unwanted_merges(self) -> None:
-        """A merge whose task is to end, and which waits for a person, need not be waited for."""
+    def cancel_unwanted_work(self) -> None:
+        """What waits for a person need not be waited for: a merge whose task is to end, or publishing a cancelled batch."""
         for batch in self._state.open.values():
-            control = self._merges.get(batch.id)
             task = batch.tasks[batch.merging] if batch.merging is not None else None
-            if control is not None and control.awaited_program and task is not None and task.pending_end is not None:
-                control.cancel()
+            if task is not None and task.pending_end is not None:
+                _cancel_waiting(self._merges.get(batch.id))
+            if batch.cancelled and batch.publishing is not None:
+                _cancel_waiting(self._publishes.get(batch.id))
 
     def rebuild(self, decision: decisions.RebuildStarted) -> None:
         branch, base = self._state.batches[decision.batch].branch, self._state.batches[decision.batch].base
@@ -95,7 +98,7 @@ class MergeQueue:
 
     def publish(self, decision: decisions.PublishStarted) -> None:
         view = make_batch_view(self._state, self._state.batches[decision.batch])
-        self._submit(
+        self._publishes[decision.batch] = self._submit(
             decision.batch,
             lambda: self._run_publish(decision, view),
             lambda error: [
@@ -106,7 +109,40 @@ class MergeQueue:
                     error.hint if isinstance(error, PlaitError) else "",
                 )
             ],
+            lambda program: self._emit(reports.PublishWaiting(decision.batch, decision.n, program)),
         )
+
+    def restore(self, batch: BatchState) -> None:
+        """Make merges of its branch again if they are gone: everything that is based on them would fail.
+
+        All of them are looked at, so many failures at the same time are one reason to do so. A rebuild makes them anyway, and
+        without some of them.
+        """
+        if not batch.merges or not batch.is_branch_stable or batch.id in self._restoring:
+            return
+        self._restoring.add(batch.id)
+        base, branch, merges = batch.base, batch.branch, tuple(batch.merges)
+        numbers = [batch.tasks[merge.task_index].attempt_counts.get(Step.MERGE, 0) for merge in merges]
+        edits = [self._build_edit(batch.id, merge.change.task) for merge in merges]
+
+        def restore() -> bool:
+            inputs, known = self._inputs.get_inputs(batch.id), []
+            for merge, number, edit in zip(merges, numbers, edits, strict=True):
+                task = merge.change.task  # those of a rebuild have no number
+                messages = (build_merge_message(inputs, batch.id, task, n, edit) for n in (number, 0))
+                known.append(KnownMerge(merge.change, merge.commit, tuple(messages)))
+            return self.merger.restore(batch.id, branch, base, known, inputs.options.merge_rules)
+
+        def report(was_gone: bool) -> None:  # noqa: FBT001 - the only result of the job
+            self._restoring.discard(batch.id)
+            if was_gone:
+                log.write_line(f"warning: batch {batch.id}: merges were gone from its branch, and were made again")
+
+        def report_failure(error: Exception) -> None:
+            self._restoring.discard(batch.id)
+            log.write_line(f"warning: batch {batch.id}: {format_with_hint(error)}")
+
+        self._workers.submit(("branch", batch.id), restore, report, report_failure)
 
     def describe_conflict(self, decision: decisions.AttemptStarted) -> str:
         """Both sides of the conflict that this attempt resolves; "" if there is none. Called from a worker thread."""
@@ -135,7 +171,11 @@ class MergeQueue:
             for report in failed(error):
                 self._emit(report)
 
-        return self._workers.submit(("branch", batch), job, self._emit, report_failure, on_wait)
+        def report_wait(program: str) -> None:
+            on_wait(program)
+            self.cancel_unwanted_work()
+
+        return self._workers.submit(("branch", batch), job, self._emit, report_failure, report_wait)
 
     def _run_merge(
         self, decision: decisions.MergeStarted, branch: str, edit: EditFiles | None
@@ -165,18 +205,17 @@ class MergeQueue:
         return _build_status_edit(state, state.tasks[state.index[task]])
 
 
+def _cancel_waiting(control: CommandControl | None) -> None:
+    if control is not None and control.awaited_program:
+        control.cancel()
+
+
 def _to_merge_failure(decision: decisions.MergeStarted, error: Exception) -> Sequence[reports.Report]:
     failed = reports.MergeFailed(decision.batch, decision.task, decision.n, format_with_hint(error))
     if not isinstance(error, ChangeGoneError):
         return [failed]
     name = Attempt(decision.batch, decision.task, Step.MERGE, decision.n)
     return [replace(failed, why=error.message), reports.AttemptLost(name, error.message)]
-
-
-def format_with_hint(error: Exception) -> str:
-    """The error with its hint, for the person who reads why the batch stopped."""
-    hint = error.hint if isinstance(error, PlaitError) else ""
-    return f"{describe_error(error)}. {hint}" if hint else describe_error(error)
 
 
 def build_commit_info(inputs: BatchInputs, attempt: Attempt) -> CommitInfo:

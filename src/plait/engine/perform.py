@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import assert_never
 
 from plait.core import decisions
-from plait.core.events import Record
+from plait.core.events import Event, Record
+from plait.core.reports import AttemptLost, CommitFailed, GateLost, MergeFailed
 from plait.core.requests import Drop, Feedback, Recheck, Resolve, Resume, Retry, Ship
 from plait.core.scheduler.rules import list_outstanding
 from plait.core.settings import Isolation
@@ -22,14 +23,24 @@ from plait.system import log
 from plait.system.shared_state import SharedState
 
 
+def _find_failed_batch(event: Event) -> str:
+    """The batch of something that may have failed because its commit is gone; "": nothing has."""
+    match event:
+        case AttemptLost(outage=False) | CommitFailed():
+            return event.attempt.batch
+        case MergeFailed() | GateLost(outage=False):
+            return event.batch
+        case _:
+            return ""
+
+
 class Performer:
     def __init__(
         self, context: EngineContext, attempts: Attempts, merge_queue: MergeQueue, shared: SharedState
     ) -> None:
         self._state = context.state
         self._attempts = attempts
-        self._executor = attempts.executor
-        self._workspaces = attempts.executor.workspaces
+        self._executors = attempts.executors
         self._merge_queue = merge_queue
         self._shared = shared
 
@@ -51,11 +62,13 @@ class Performer:
             self.perform_decision(record.event)
         elif isinstance(record.event, Resume | Retry | Recheck | Resolve | Feedback | Drop | Ship):
             self._attempts.reload_batch(record.event.batch)
+        elif (batch := self._state.open.get(_find_failed_batch(record.event))) is not None:
+            self._merge_queue.restore(batch)
 
     def sweep(self) -> int:
         """How many processes that outlived their attempts are still being ended."""
         try:
-            return self._executor.end_leftovers()
+            return self._executors.end_leftovers()
         except OSError as error:
             log.write_line(f"warning: can't look for processes that outlived their attempts: {error}")
             return 0
@@ -65,7 +78,7 @@ class Performer:
             case decisions.AttemptStarted() | decisions.GateStarted():
                 self._attempts.start(decision)
             case decisions.AttemptEnding():
-                self._executor.terminate(decision.attempt, at_once=decision.now)
+                self._executors.of(decision.attempt.batch).terminate(decision.attempt, at_once=decision.now)
             case decisions.BreakerOpened():
                 if not decision.rejected:  # other engines may have other credentials
                     self._shared.report_refusal(decision.provider, decision.until)
@@ -81,11 +94,14 @@ class Performer:
             case decisions.RebuildStarted():
                 self._merge_queue.rebuild(decision)
             case decisions.PublishStarted():
+                self._merge_queue.restore(self._state.batches[decision.batch])
                 self._merge_queue.publish(decision)
             case decisions.GateEnding():
-                self._executor.terminate(make_gate_attempt(decision.batch, decision.n), at_once=False)
+                self._executors.of(decision.batch).terminate(
+                    make_gate_attempt(decision.batch, decision.n), at_once=False
+                )
             case decisions.RequestGranted():
-                self._merge_queue.cancel_unwanted_merges()
+                self._merge_queue.cancel_unwanted_work()
             case (
                 decisions.RequestRefused()
                 | decisions.StepPassed()
@@ -110,11 +126,11 @@ class Performer:
         self._attempts.result_commits.cancel(decision.batch, decision.task)
         _, task = self._state.find_task(decision.batch, decision.task)
         if self._attempts.is_isolated(decision.batch) and (task is None or task.uncommitted is None):
-            self._workspaces.release(decision.batch, decision.task)
+            self._executors.workspaces_of(decision.batch).release(decision.batch, decision.task)
 
     def _release_workspaces(self, batch: BatchState) -> None:
         ended = [task.task.id for task in batch.tasks if task.status is not None and task.uncommitted is None]
-        self._workspaces.release_batch(batch.id, ended, has_ended=batch.ended is not None)
+        self._executors.workspaces_of(batch.id).release_batch(batch.id, ended, has_ended=batch.ended is not None)
 
     def _end_batch(self, decision: decisions.BatchEnded) -> None:
         self.sweep()

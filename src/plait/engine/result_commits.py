@@ -12,12 +12,12 @@ from dataclasses import replace
 
 from plait.core import reports
 from plait.core.decisions import AttemptStarted, CommitStarted
-from plait.core.errors import AgentError, PlaitError, describe_error
+from plait.core.errors import AgentError, PlaitError, describe_error, format_with_hint
 from plait.core.fast_dataclass import dataclass
 from plait.core.status import Category
 from plait.core.task import Attempt
 from plait.engine.context import EngineContext
-from plait.engine.merge_queue import build_commit_info, format_with_hint
+from plait.engine.merge_queue import build_commit_info
 from plait.git.interfaces import CapturedChange
 from plait.runtime.executor import AttemptWorkspaces, CaptureSpec
 from plait.system import log
@@ -43,15 +43,18 @@ class Capture:
 
 
 class ResultCommits:
-    """The results that are being committed. `on_lost` is called for an attempt whose result is gone."""
+    """The results that are being committed. `workspaces_of` a batch; `on_lost` is called for an attempt whose result is gone."""
 
     def __init__(
-        self, context: EngineContext, workspaces: AttemptWorkspaces, on_lost: Callable[[Attempt, str], None]
+        self,
+        context: EngineContext,
+        workspaces_of: Callable[[str], AttemptWorkspaces],
+        on_lost: Callable[[Attempt, str], None],
     ) -> None:
         self._state = context.state
         self._emit = context.emit
         self._inputs = context.inputs
-        self._workspaces = workspaces
+        self._workspaces_of = workspaces_of
         self._on_lost = on_lost
         self._captures: dict[Attempt, Capture] = {}
 
@@ -81,7 +84,7 @@ class ResultCommits:
         """What a task's attempts left stays in its workspace."""
         for attempt in [each for each in self._captures if (each.batch, each.task) == (batch, task)]:
             del self._captures[attempt]
-            self._workspaces.cancel_capture(attempt)
+            self._workspaces_of(batch).cancel_capture(attempt)
 
     def report_late_exits(self, now: float) -> None:
         """Report the ends of attempts whose results take long to commit. `now` is monotonic."""
@@ -93,11 +96,12 @@ class ResultCommits:
         attempt = capture.decision.attempt
         self._captures[attempt] = capture
         try:
-            spec, allow_empty = self._build_capture_spec(capture.decision)
+            spec = self.build_capture_spec(capture.decision)
+            allow_empty = self._inputs.get_inputs(attempt.batch).tasks_by_id[attempt.task].allow_empty
         except Exception as error:  # noqa: BLE001 - the engine must not end by it
             self._on_capture_failed(capture, error)
             return
-        self._workspaces.capture(
+        self._workspaces_of(attempt.batch).capture(
             spec,
             lambda change: self._report_outcome(
                 capture, _judge_change(attempt, capture.outcome, change, allow_empty=allow_empty)
@@ -106,20 +110,18 @@ class ResultCommits:
             lambda program: self._on_capture_waiting(capture, program),
         )
 
-    def _build_capture_spec(self, decision: AttemptStarted) -> tuple[CaptureSpec, bool]:
-        """Also whether the task may change nothing."""
+    def build_capture_spec(self, decision: AttemptStarted) -> CaptureSpec:
         attempt = decision.attempt
         inputs = self._inputs.get_inputs(attempt.batch)
-        spec = CaptureSpec(
+        return CaptureSpec(
             attempt,
             decision.base,
             build_commit_info(inputs, attempt),
             inputs.sources,
-            frozenset(task.origin.file for task in inputs.tasks if task.origin is not None),
+            inputs.source_files,
             inputs.options.hooks,
             inputs.options.largest_file,
         )
-        return spec, inputs.tasks_by_id[attempt.task].allow_empty
 
     def _report_outcome(self, capture: Capture, outcome: reports.Outcome) -> None:
         attempt = capture.decision.attempt

@@ -88,7 +88,7 @@ class StatusWriter:
 
     @property
     def is_idle(self) -> bool:
-        """Nothing is being written, and nothing is pending that could be written now."""
+        """Whether nothing is being written, and nothing is pending that could be written now."""
         return not self._busy and (self._stuck or (self._timer is None and not self._dirty))
 
     def schedule(self) -> None:

@@ -30,7 +30,7 @@ class TranscriptReader:
 
     @property
     def is_catching_up(self) -> bool:
-        """What is read next was printed before this engine watched the attempt."""
+        """Whether what is read next was printed before this engine watched the attempt."""
         return self._offset < self._initial_size
 
     def check_growth(self) -> bool:

@@ -45,7 +45,9 @@ def find_remote(git: Git, name: str) -> GitRemote:
     fetch = git.run("remote", "get-url", "--", name, codes=range(256))
     push = git.run("remote", "get-url", "--push", "--", name, codes=range(256))
     if fetch.code or push.code or not name:
-        raise ForgeError(f"no remote named {redact_line(name)!r} in {git.cwd}", hint="See: git remote -v")
+        raise ForgeError(
+            f"no remote named {redact_line(name)!r} in {git.cwd}", hint="Add one with git remote add, or set pr.remote."
+        )
     return GitRemote(name, fetch.text, push.text)
 
 

@@ -183,7 +183,7 @@ def _check_status(status: int) -> None:
 
 
 def _is_local(url: str) -> bool:
-    """On this machine, where no proxy is used."""
+    """Whether the address is on this machine, where no proxy is used."""
     host = urlsplit(url).hostname or ""
     if host == "localhost":
         return True

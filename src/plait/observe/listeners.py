@@ -33,7 +33,7 @@ class RecordListener(Protocol):
 
     @property
     def is_idle(self) -> bool:
-        """Nothing is being delivered any more, so the engine may exit."""
+        """Whether nothing is being delivered any more, so that the engine may exit."""
 
     def close(self) -> None: ...
 

@@ -109,12 +109,12 @@ _STEP_KINDS: Mapping[type, str] = {
 }
 
 
-def get_step_name(event: BranchStep | r.BranchReport) -> tuple[str, str]:
+def get_step_name(event: BranchStep | r.BranchEnd) -> tuple[str, str]:
     """The kind and the task ("": none) of the step that this starts or ends. A batch has at most one in progress."""
     return _STEP_KINDS[type(event)], getattr(event, "task", "")
 
 
-def describe_branch_result(report: r.BranchReport) -> tuple[Attributes, str | None]:
+def describe_branch_result(report: r.BranchEnd) -> tuple[Attributes, str | None]:
     """The attributes of the step's span, and its error; None: it succeeded."""
     match report:
         case r.MergeDone():
@@ -216,12 +216,18 @@ class SpanBuilder:
             case r.AttemptExited():
                 return [*self._end_attempt(at, event.attempt, event.outcome)]
             case r.AttemptLost():
-                return [*self._end_attempt(at, event.attempt, r.Outcome(Category.LOST, detail=event.why))]
+                return [
+                    *self._end_attempt(
+                        at,
+                        event.attempt,
+                        r.Outcome(Category.OUTAGE if event.outage else Category.LOST, detail=event.why),
+                    )
+                ]
             case d.TaskEnded():
                 return [*self._end_task(at, event)]
             case d.BatchEnded():
                 return [*self._end_batch(at, event)]
-            case _ if isinstance(event, r.BranchReport):
+            case _ if isinstance(event, r.BranchEnd):
                 return [*self._end_step(at, event)]
             case _:
                 pass
@@ -290,7 +296,7 @@ class SpanBuilder:
         )
         yield self._make_span(batch, at, draft)
 
-    def _end_step(self, at: float, report: r.BranchReport) -> Iterator[Span]:
+    def _end_step(self, at: float, report: r.BranchEnd) -> Iterator[Span]:
         """Reports may come late or twice: a step that isn't in progress has no span."""
         batch = self._batches.get(report.batch)
         what, task = get_step_name(report)

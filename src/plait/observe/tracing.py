@@ -126,7 +126,7 @@ class SpanSender:
 
     @property
     def is_idle(self) -> bool:
-        """Nothing is being sent, or the receiver refuses now and the next engine will send it."""
+        """Whether nothing is being sent, or the receiver refuses now and the next engine will send it."""
         with self._lock:
             return self._failing or self._disabled or not (self._waiting or self._sending)
 
