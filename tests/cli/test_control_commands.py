@@ -7,10 +7,8 @@ import os
 import pty
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
 from contextlib import closing
 from io import BytesIO, TextIOWrapper
-from pathlib import Path
 
 import pytest
 
@@ -19,36 +17,13 @@ from plait.core.reports import AttemptExited, Outcome
 from plait.core.requests import CancelTask, Feedback, Request, Retry, Stop
 from plait.core.settings import Backoff, Budget, Mode, Spend
 from plait.core.status import Category
-from plait.git.location import RepoLocation, find_repo
+from plait.git.location import RepoLocation
 from plait.store.inbox import open_inbox
 from plait.store.journal_writer import open_journal_writer
 from plait.store.project_files import INBOX_FILE, JOURNAL_FILE, open_project_journal
-from tests.support.cli_runner import CliResult, ask
+from tests.support.cli_runner import Say
 from tests.support.journal_writer import JournalWriter
-from tests.support.stub_engine import StubEngines, stub_engines
-
-Say = Callable[..., CliResult]
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> RepoLocation:
-    return find_repo(tmp_path)
-
-
-@pytest.fixture
-def writer(place: RepoLocation) -> JournalWriter:
-    return JournalWriter(place)
-
-
-@pytest.fixture
-def engines(place: RepoLocation) -> Iterator[StubEngines]:
-    with stub_engines(place) as made:
-        yield made
-
-
-@pytest.fixture
-def say(place: RepoLocation, capsys: pytest.CaptureFixture[str]) -> Say:
-    return lambda *words: ask(capsys, place.top, *words)
+from tests.support.stub_engine import StubEngines
 
 
 @pytest.fixture
@@ -145,7 +120,7 @@ def test_a_whole_batch_can_be_cancelled(say: Say, place: RepoLocation) -> None:
 
 @pytest.mark.usefixtures("failed")
 def test_an_ended_batch_cannot_be_cancelled(say: Say) -> None:
-    assert str(say("cancel", "--yes")) == "stderr: plait: batch beef is partial\nexit 1\n"
+    assert str(say("cancel", "--yes")) == "stderr: plait: batch beef has ended (partial)\nexit 1\n"
 
 
 def at_a_terminal(place: RepoLocation, answer: str, *words: str) -> tuple[int, str]:
@@ -192,7 +167,7 @@ def test_yes_skips_the_question(place: RepoLocation) -> None:
 def test_a_batch_can_be_paused_and_unpaused(say: Say) -> None:
     assert str(say("pause")) == "batch beef is paused: paused by request\nexit 0\n"
     assert str(say("pause", "be")) == "stderr: plait: batch beef is already paused\nexit 1\n"
-    assert str(say("unpause")) == "batch beef is running: 2 at work, 3 of 3 to go\nexit 0\n"
+    assert str(say("unpause")) == "batch beef is running: 2 running, 3 of 3 left\nexit 0\n"
     assert str(say("resume")) == "stderr: plait: batch beef is not paused\nexit 1\n"
 
 
@@ -202,7 +177,7 @@ def test_a_stopped_batch_can_be_resumed(writer: JournalWriter, engines: StubEngi
     writer.exit_attempt("a", Category.KILLED)
     engines.start_and_wait()
     assert say("unpause").err == "plait: batch beef was stopped: resume it\n"
-    assert str(say("resume", "beef")) == "batch beef is running: 1 at work, 1 of 1 to go\nexit 0\n"
+    assert str(say("resume", "beef")) == "batch beef is running: 1 running, 1 of 1 left\nexit 0\n"
 
 
 @pytest.mark.parametrize("verb", ["pause", "unpause", "resume"])
@@ -227,7 +202,7 @@ def test_approve_with_a_task_approves_that_one(say: Say) -> None:
 
 @pytest.mark.usefixtures("queue")
 def test_approve_all_stops_asking(say: Say) -> None:
-    assert str(say("approve", "--all")) == "batch beef is running: 1 at work, 3 of 3 to go\nexit 0\n"
+    assert str(say("approve", "--all")) == "batch beef is running: 1 running, 3 of 3 left\nexit 0\n"
     assert str(say("approve")) == "stderr: plait: batch beef needs no approval\nexit 1\n"
     assert say("approve", "--all", "a").code == 2
 

@@ -7,7 +7,6 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,27 +17,20 @@ from plait.cli.commands.diff import colorize, reveal_control_chars
 from plait.client.diff import DiffRange, compute_diff
 from plait.core.reports import AttemptExited, AttemptLaunched, MergeDone, Outcome
 from plait.core.requests import Submit
-from plait.core.settings import Backoff, Isolation
+from plait.core.settings import Backoff, ExecutorKind, Isolation
 from plait.core.status import Category
 from plait.core.task import Attempt, Step
 from plait.git.location import RepoLocation, find_repo
 from plait.git.refs import attempt_ref
-from tests.support.cli_runner import CliResult, ask
+from tests.support.cli_runner import Say, ask
+from tests.support.git_repository import isolate_git
 from tests.support.journal_writer import SETTINGS, JournalWriter, build_plan
 from tests.support.terminal import Terminal
-
-Say = Callable[..., CliResult]
 
 
 @pytest.fixture(autouse=True)
 def _own_git(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [name for name in os.environ if name.startswith("GIT_")]:
-        monkeypatch.delenv(name)
-    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
-    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
-    for role in ("AUTHOR", "COMMITTER"):
-        monkeypatch.setenv(f"GIT_{role}_NAME", "t")
-        monkeypatch.setenv(f"GIT_{role}_EMAIL", "t@example.com")
+    isolate_git(monkeypatch)
 
 
 def git(where: Path, *words: str) -> str:
@@ -65,7 +57,7 @@ class Bench:
         self.top.mkdir()
         git(self.top, "init", "-q")
         self.base = commit(self.top, {"a.txt": "one\ntwo\nthree\n", "b.txt": "b\n" * 9})
-        self.side = root / "side"
+        self.side = root / "plait-side"
         git(self.top, "worktree", "add", "-q", "--detach", str(self.side), self.base)
         self.place = find_repo(self.top)
         self.writer = JournalWriter(self.place)
@@ -174,9 +166,9 @@ def _digest(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def at_work(bench: Bench) -> None:
+def at_work(bench: Bench, executor: ExecutorKind = ExecutorKind.LOCAL) -> None:
     """An attempt that runs in the side folder."""
-    bench.submit("a")
+    bench.submit("a", executor=executor)
     attempt = Attempt("beef", "a", Step.WRITE, 1)
     bench.writer.apply(AttemptLaunched(attempt, 1, str(bench.side)))
 
@@ -211,7 +203,7 @@ def test_a_running_attempt_shows_its_workspace_without_changing_it(bench: Bench,
 
 def test_a_change_of_equal_size_and_time_is_detected(bench: Bench, say: Say) -> None:
     at_work(bench)
-    path, index = bench.side / "a.txt", bench.top / ".git/worktrees/side/index"
+    path, index = bench.side / "a.txt", bench.top / ".git/worktrees/plait-side/index"
     git(bench.top, "config", "core.trustctime", "false")
     then = (1_700_000_000, 1_700_000_000)
     os.utime(path, then)
@@ -230,12 +222,24 @@ def test_nested_repositories_and_unfinished_merges_are_shown(bench: Bench, say: 
     assert "+changed" in say("diff", "a").out
 
 
-def test_a_workspace_that_is_not_a_worktree_any_more_is_reported(bench: Bench, say: Say) -> None:
+def test_a_workspace_that_is_gone_is_reported(bench: Bench, say: Say) -> None:
     at_work(bench)
-    (bench.side / ".git").unlink()
+    bench.side.rename(bench.side.with_name("elsewhere"))
     answer = say("diff", "a")
     assert answer.code == 1
     assert "no longer exists" in answer.err
+
+
+def test_an_attempt_on_a_node_has_a_diff_when_it_has_ended(bench: Bench, say: Say) -> None:
+    """Its workspace is not on this machine, so its path is not shown either."""
+    at_work(bench, ExecutorKind.RAY)
+    assert say("diff", "a").err.splitlines() == [
+        "plait: a write-1 runs on a node of the cluster: nothing to compare until it has ended",
+        "  `plait logs` shows its output; --attempt shows an earlier attempt's change.",
+    ]
+    assert str(bench.side) not in say("status", "beef").out
+    bench.exits("a", commit(bench.side, {"made": "made\n"}))
+    assert "+made" in say("diff", "a").out
 
 
 def test_an_attempt_that_changed_nothing_says_so(bench: Bench, say: Say) -> None:
@@ -262,7 +266,7 @@ def test_renames_and_binary_files_are_marked(bench: Bench) -> None:
     tip = commit(bench.side, {"picture": b"\x00\x01\xff"})
     with compute_diff(bench.place, DiffRange("it", bench.base, tip)) as found:
         result = [(file.path, file.before, file.plus, file.minus, file.binary) for file in found.files]
-        text = b"".join(found.read_text())
+        text = b"".join(found.trees.read_text())
     assert result == [("moved\nb.txt", "b.txt", 0, 0, False), ("picture", None, 0, 0, True)]
     assert b"Binary files" in text
 
@@ -273,7 +277,7 @@ def test_the_users_git_settings_do_not_change_the_output(bench: Bench) -> None:
         git(bench.top, "config", name, value)
     (bench.top / ".gitattributes").write_text("* -diff\n")
     with compute_diff(bench.place, DiffRange("it", bench.base, tip)) as found:
-        text = b"".join(found.read_text())
+        text = b"".join(found.trees.read_text())
     assert b"diff --git a/a.txt b/a.txt\n" in text
     assert b"\n-two\n" in text
     assert b"\x1b" not in text

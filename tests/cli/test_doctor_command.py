@@ -155,6 +155,22 @@ def test_a_damaged_journal_is_a_problem_and_is_not_changed(
     assert "leftovers" not in [check["topic"] for check in report.checks]
 
 
+def test_a_journal_that_can_be_read_but_that_no_engine_takes_is_a_problem(
+    top: Path, state: StateFolder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    batch(state, over=False)
+    path = state.root / "journal.db"
+    page = 4096
+    path.write_bytes(path.read_bytes()[:-page] + bytes(page))  # as another program may, of the saved settings
+    before = everything(state.root)
+    report = DoctorReport(capsys, top)
+    assert report["journal"] == (
+        "problem",
+        f"the journal {path} is damaged: SQLite says: database disk image is malformed",
+    )
+    assert everything(state.root) == before
+
+
 def test_a_file_in_place_of_the_state_folder_is_a_problem(top: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (top / ".git" / "plait").touch()
     report = DoctorReport(capsys, top)
@@ -268,7 +284,7 @@ def test_processes_of_ended_attempts_are_reported(
     with marked(state, attempt) as pid, marked(other, attempt):
         assert DoctorReport(capsys, top)["leftovers"] == (
             "warning",
-            f"1 process of attempts that are over: {pid} (sleep)",
+            f"1 process of attempts that have ended: {pid} (sleep)",
         )
 
 

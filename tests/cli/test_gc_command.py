@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,24 +22,19 @@ from plait.git.refs import attempt_ref
 from plait.git.worktrees.workspaces import GitWorkspaces
 from plait.git.worktrees.worktree import find_worktrees_folder
 from plait.store.project_files import INBOX_FILE, open_project_inbox
-from tests.support.cli_runner import CliResult, ask
+from tests.support.cli_runner import Say, ask
+from tests.support.git_repository import isolate_git
 from tests.support.journal_writer import SETTINGS, JournalWriter, build_plan
 from tests.support.terminal import Terminal
-
-Say = Callable[..., CliResult]
 
 
 @pytest.fixture(autouse=True)
 def _own_git(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    for name in [name for name in os.environ if name.startswith(("GIT_", "PLAIT_"))]:
+    isolate_git(monkeypatch)
+    for name in [name for name in os.environ if name.startswith("PLAIT_")]:
         monkeypatch.delenv(name)
-    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
-    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
     monkeypatch.setenv("PLAIT_WORKSPACE_LOCATION", str(tmp_path / "cache"))
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    for role in ("AUTHOR", "COMMITTER"):
-        monkeypatch.setenv(f"GIT_{role}_NAME", "t")
-        monkeypatch.setenv(f"GIT_{role}_EMAIL", "t@example.com")
 
 
 def git(where: Path, *words: str) -> str:
@@ -113,9 +107,9 @@ def test_a_dry_run_lists_items_and_removes_nothing(bench: Bench, say: Say) -> No
     answer = say("gc", "--dry-run")
     assert answer.code == 0
     assert "batch beef  2 workspaces, " in answer.out
-    assert "plait/task-beef-a: the batch branch has it" in answer.out
+    assert "plait/task-beef-a: in the batch branch" in answer.out
     assert "1 of them contains work that is saved first" in answer.out
-    assert "plait/batch-beef: it is not merged" in answer.out
+    assert "plait/batch-beef: not merged" in answer.out
     assert len(bench.refs("refs/heads/plait")) == 3
     assert Path(bench.workspaces.path("beef", "b")).is_dir()
 
@@ -172,12 +166,12 @@ def test_an_unfinished_batch_is_kept(tmp_path: Path, capsys: pytest.CaptureFixtu
     path = bench.work("b")
     answer = ask(capsys, bench.top, "gc")
     assert "There is nothing to remove." in answer.out
-    assert "batch beef is not over" in answer.out
+    assert "batch beef has not ended" in answer.out
     assert path.is_dir()
     refused = ask(capsys, bench.top, "gc", "--forget", "beef")
     assert (refused.code, refused.err) == (
         2,
-        "plait: batch beef is not over, and only what is over can be forgotten\n  `plait cancel beef` gives it up.\n",
+        "plait: batch beef has not ended, and only ended batches can be forgotten\n  `plait cancel beef` gives it up.\n",
     )
 
 
@@ -199,8 +193,11 @@ def test_forget_prints_what_is_kept(bench: Bench, say: Say) -> None:
     assert bench.refs("refs/plait") == ["refs/plait/saved/beef/b/1"]
     assert not folder.exists()
     assert "beef" in say("history").out
+    shown = say("status", "beef").out
+    assert "plait gc removed its branches and files; what it saved: plait gc --list" in shown
+    assert "plait pr" not in shown
     again = say("gc", "--forget", "beef", "--yes")
-    assert "it was never merged; remove it with --with-unmerged" in again.out
+    assert "never merged; remove with --with-unmerged" in again.out
     assert bench.refs("refs/plait") == ["refs/plait/saved/beef/b/1"]
     tip = git(bench.top, "rev-parse", "refs/plait/saved/beef/b/1")
     last = say("gc", "--forget", "beef", "--with-unmerged", "--yes")

@@ -8,7 +8,7 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,30 +19,13 @@ from plait.client.logs.attempt_output import AnsiStripper
 from plait.core.settings import Backoff
 from plait.core.status import Category
 from plait.core.task import Attempt, Step, Task
-from plait.git.location import RepoLocation, find_repo
+from plait.git.location import RepoLocation
 from plait.store import project_files
 from plait.store.batch_files import BatchInputs, write_batch_files
 from plait.system.state_paths import StateFolder
-from tests.support.cli_runner import CliResult, ask
+from tests.support.cli_runner import Say
 from tests.support.journal_writer import JournalWriter
 from tests.support.temp_project import TempProject, temp_project
-
-Say = Callable[..., CliResult]
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> RepoLocation:
-    return find_repo(tmp_path)
-
-
-@pytest.fixture
-def writer(place: RepoLocation) -> JournalWriter:
-    return JournalWriter(place)
-
-
-@pytest.fixture
-def say(place: RepoLocation, capsys: pytest.CaptureFixture[str]) -> Say:
-    return lambda *words: ask(capsys, place.top, *words)
 
 
 def transcript(place: RepoLocation, n: int = 1, step: Step = Step.WRITE, task: str = "a") -> Path:
@@ -214,8 +197,8 @@ def test_a_line_of_forty_megabytes_takes_no_more_memory_than_a_short_one(place: 
 
     path = StateFolder(place.state).attempt(Attempt("beef", "a", Step.WRITE, 2)).transcript
     with path.open("wb") as file:
-        for _ in range(40):
-            file.write(b"\x1b[1mx" * 200_000)
+        for _ in range(400):
+            file.write(b"\x1b[1m" + b"x" * 100_000)
     assert peak(2) < peak(1) + 20
 
 

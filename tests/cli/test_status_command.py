@@ -27,6 +27,7 @@ from plait.core.reports import (
     AttemptExited,
     AttemptLaunched,
     AttemptPhase,
+    CommitWaiting,
     MergeConflicted,
     MergeDone,
     Outcome,
@@ -35,7 +36,7 @@ from plait.core.reports import (
     RateLimited,
     Report,
 )
-from plait.core.requests import CancelBatch, Pause, Ship, Stop, Submit
+from plait.core.requests import CancelBatch, Feedback, Pause, Ship, Stop, Submit
 from plait.core.settings import Backoff, Budget, Isolation, Mode, Publish, Spend
 from plait.core.status import Category
 from plait.core.task import Attempt, Need, NeedKind, Origin, Step, Task
@@ -44,11 +45,9 @@ from plait.git.location import RepoLocation, find_repo
 from plait.store.inbox import open_inbox
 from plait.store.project_files import INBOX_FILE, JOURNAL_FILE
 from plait.store.state_claim import claim_state
-from tests.support.cli_runner import CliResult, ask
+from tests.support.cli_runner import Say
 from tests.support.journal_writer import SETTINGS, JournalWriter, build_plan
-from tests.support.stub_engine import StubEngines, stub_engines
-
-Say = Callable[..., CliResult]
+from tests.support.stub_engine import StubEngines
 
 NOON = 1_794_744_000.0  # 2026-11-15 12:00 UTC
 
@@ -65,17 +64,6 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RepoLocat
 @pytest.fixture
 def writer(place: RepoLocation) -> JournalWriter:
     return JournalWriter(place, NOON)
-
-
-@pytest.fixture
-def engines(place: RepoLocation) -> Iterator[StubEngines]:
-    with stub_engines(place) as made:
-        yield made
-
-
-@pytest.fixture
-def say(place: RepoLocation, capsys: pytest.CaptureFixture[str]) -> Say:
-    return lambda *words: ask(capsys, place.top, *words)
 
 
 @pytest.fixture
@@ -159,6 +147,16 @@ def test_a_batch_that_waits_for_a_person_is_highlighted(say: Say, writer: Journa
     assert "a: needs approval" in say("status").out
     writer.apply(Pause("p", "beef"))
     assert "paused by request" in say("status").out
+
+
+def test_a_program_that_may_ask_for_a_passphrase_is_shown_while_others_run(say: Say, writer: JournalWriter) -> None:
+    writer.submit("beef", "a", "b", isolation=Isolation.WORKTREE)
+    attempt = Attempt("beef", "a", Step.WRITE, 1)
+    writer.apply(AttemptExited(attempt, Outcome(Category.OK, 0, uncommitted=True)))
+    writer.apply(CommitWaiting(attempt, 1, "gpg"))
+    said = say("status").out
+    assert "1 running" in said
+    assert "a: committing the result: waiting for gpg, which signs the commit and may ask for a passphrase" in said
 
 
 def test_the_engine_is_shown(say: Say, engines: StubEngines) -> None:
@@ -338,7 +336,17 @@ def test_explain_prints_json(say: Say, writer: JournalWriter) -> None:
         "commit": None,
         "told": [],
         "toldCheck": None,
+        "node": None,
     }
+
+
+def test_explain_says_what_an_attempt_was_told(say: Say, writer: JournalWriter) -> None:
+    writer.submit("beef", "a")
+    writer.exit_attempt("a", Category.TASK, "no luck")
+    writer.apply(Feedback("f1", "beef", "a", "mind the doors"))
+    first, second = [line for line in say("explain", "a").out.splitlines() if "write-" in line or "told" in line][1:]
+    assert first.split()[0] == "write-2"
+    assert second.strip() == "told (feedback): mind the doors"
 
 
 @pytest.mark.parametrize(

@@ -104,6 +104,13 @@ def test_the_json_of_an_ended_batch() -> None:
     assert result["progress"] | {"failed": 1, "blocked": 1, "percentage": 100} == result["progress"]
 
 
+def test_a_failed_script_is_not_named_by_the_path_that_plait_gave_it() -> None:
+    script = Script("a", settings=Settings(isolation=Isolation.IN_PLACE, retries=0))
+    path = "/home/me/my repository/.git/plait/batches/06/tasks/a/write-1/script.sh"
+    script.exit_attempt("a", Category.TASK, detail=f"exit status 127: {path}: line 3: mak: command not found")
+    assert describe(script)["tasks"][0]["short"] == "line 3: mak: command not found"
+
+
 def test_a_batch_is_called_after_its_phase_or_its_first_task() -> None:
     def name(*tasks: Task, phases: tuple[Phase, ...] = ()) -> str:
         return str(describe(Script(*tasks, phases=phases, settings=Settings()))["name"])

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from plait.client.conversation import draft_conversation
+from plait.client.conversation import ConversationEntry, draft_conversation
+from plait.client.diff import find_resolution_range
 from plait.client.history import read_history
-from plait.core.requests import Drop, Feedback, Retry
+from plait.client.task_notes import EntryKind
+from plait.core.requests import Drop, Feedback, FileChoice, Resolve, ResolvedFile, Retry
 from plait.core.settings import OnConflict, Settings
-from plait.core.status import Category
-from plait.core.task import Step
+from plait.core.status import Category, TaskStatus
+from plait.core.task import Attempt, Step
 from plait.testing.script import BATCH, Script
 
 COMMENTS = "2 comments on the changes, by file and line:\n\na.py:3\nWhy?"
@@ -29,9 +31,13 @@ def list_told(script: Script, task: str = "a") -> list[tuple[int, list[tuple[str
     ]
 
 
-def list_kinds(script: Script, task: str = "a") -> list[str]:
+def list_entries(script: Script, task: str = "a") -> list[ConversationEntry]:
     draft = draft_conversation(read_history(script.records, BATCH), script.batch(), script.task(task))
-    return [each.entry.kind.value for each in draft.drafts]
+    return [each.entry for each in draft.drafts]
+
+
+def list_kinds(script: Script, task: str = "a") -> list[str]:
+    return [entry.kind.value for entry in list_entries(script, task)]
 
 
 def test_an_attempt_is_told_which_check_failed_until_one_succeeds() -> None:
@@ -78,6 +84,54 @@ def test_a_conflict_and_the_feedback_about_it() -> None:
     draft = draft_conversation(read_history(script.records, BATCH), script.batch(), script.task("a"))
     (merge,) = (each.entry for each in draft.drafts if each.entry.kind.value == "merge")
     assert (merge.result, merge.files) == ("conflicted", ["roof.py"])
+
+
+def test_a_resolution_stands_between_the_conflict_and_the_merge() -> None:
+    script = Script("a", "b", settings=Settings(on_conflict=OnConflict.FAIL, retries=0, verify="check"))
+    for name in ("a", "b"):
+        script.answers_merges = name == "a"
+        while script.task(name).alive:
+            script.exit_attempt(name)
+        script.wait(1)
+    script.conflict_merge("b", "roof.py")
+    script.answers_merges = True
+    files = (ResolvedFile("roof.py", FileChoice.TASK), ResolvedFile("wall.py", FileChoice.EDITED))
+    head = script.batch().head
+    script.request(lambda name: Resolve(name, BATCH, "b", head, "tip-b", "resolved", (2, 3, 1), files))
+    script.wait(1)
+    script.exit_attempt("b")
+    kinds = list_kinds(script, "b")
+    assert kinds[:-2] == ["attempt", "attempt", "merge", "ended", "resolve", "attempt"]
+    assert {*kinds[-2:]} == {"merge", "ended"}  # at the same second
+    entry = list_entries(script, "b")[4]
+    assert entry.resolution is not None
+    assert [(file.path, file.choice) for file in entry.resolution.files] == [("roof.py", "task"), ("wall.py", "edited")]
+    assert (entry.commit, entry.resolution.resolution) == ("resolved", 1)
+    history = read_history(script.records, BATCH)
+    found = find_resolution_range(script.task("b"), 1, history.list_resolutions("b"))
+    assert (found.base, found.tip, found.attempt) == (head, "resolved", Attempt(BATCH, "b", Step.WRITE, 1))
+
+
+def test_a_retry_says_what_the_task_was() -> None:
+    script = Script("a", settings=Settings(on_conflict=OnConflict.FAIL, retries=0))
+    script.answers_merges = False
+    script.exit_attempt("a")
+    script.conflict_merge("a", "roof.py")
+    script.request(lambda name: Retry(name, BATCH, "a"))
+    (retry,) = (entry for entry in list_entries(script) if entry.kind is EntryKind.RETRY)
+    assert retry.status is TaskStatus.CONFLICTED
+
+
+def test_a_rebuild_is_an_entry_of_the_tasks_whose_commit_it_makes_again() -> None:
+    script = Script("a", "b", "c")
+    for name in ("a", "b", "c"):
+        script.exit_attempt(name)
+        script.wait(1)
+    script.request(lambda name: Drop(name, BATCH, "b"))
+    assert [
+        (entry.without, entry.commit) for entry in list_entries(script, "c") if entry.kind is EntryKind.REBUILD
+    ] == [(["b"], script.batch().head)]
+    assert "rebuild" not in list_kinds(script, "a") + list_kinds(script, "b")
 
 
 def test_requests_and_ends_are_entries() -> None:

@@ -391,6 +391,20 @@ def test_failed_publishing_says_why_and_the_end_has_no_pull_request() -> None:
     assert ended.data["reason"] == "1 done; not published: no token"
 
 
+def test_a_wait_for_a_password_is_told_until_it_is_over() -> None:
+    script = Script("a", settings=Settings(publish=Publish.PUSH))
+    script.exit_attempt("a")
+    listener = subscribe(script)
+    for program in ("askpass", ""):
+        script.apply(reports.PublishWaiting(BATCH, 1, program))
+    waiting, started = (event.data for event in listener.news())
+    assert (waiting["publishing"], waiting["hint"]) == (
+        "waiting",
+        "waiting for a password from askpass, which may be asking you for it",
+    )
+    assert (started["publishing"], started["commit"]) == ("started", script.batch().head)
+
+
 def test_publishing_an_ended_batch_does_not_start_or_end_it_again() -> None:
     script = Script("a")
     script.exit_attempt("a")

@@ -394,6 +394,20 @@ def test_no_batch_starts_if_its_checks_fail_on_the_base(worktree_server: Running
     assert server.wait_until_finished(batch)["status"] == "completed"
 
 
+def test_a_batch_for_a_cluster_that_is_not_there_is_refused(fresh_worktree_server: RunningServer) -> None:
+    server = fresh_worktree_server
+    server.project.task("01-walls", "true")
+    server.project.commit_all()
+    config = Path(server.project.env["XDG_CONFIG_HOME"], "plait", "config.toml")
+    config.parent.mkdir(parents=True, exist_ok=True)
+    config.write_text('[ray]\naddress = "127.0.0.2:1"\n')
+    for preflight in (True, False):
+        body = {"taskIds": ["01-walls"], "settings": {"executor": "ray", "preflight": preflight}}
+        error = refuse(server, 409, body)
+        assert str(error["error"]).startswith("can't reach the Ray cluster at 127.0.0.2:1")
+    assert not server.project.state().batches
+
+
 def test_a_program_that_is_not_installed_is_a_problem_of_the_plan(server: RunningServer) -> None:
     server.project.task("01-walls", "true")
     body = {"taskIds": ["01-walls"], "settings": {"preflight": True, "verify": "no-checker"}}

@@ -110,7 +110,7 @@ def test_a_person_resolves_a_conflict_and_the_result_is_merged(
     refused = server.post(path, {**seen, "with": found["base"], "rest": "task"}, 409)
     assert (refused["state"], "the batch branch has moved on: " in refused["error"]) == ("conflicted", True)
     refused = server.post(path, {**seen, "tip": found["base"], "rest": "task"}, 409)
-    assert f"the change of {lost} is another by now" in refused["error"]
+    assert f"the change of {lost} has changed since" in refused["error"]
     for files, why in (
         ([{"path": "roof.txt", "text": file["merged"]}], "roof.txt:1 is still a conflict marker"),
         ([{"path": "../roof.txt", "text": "x"}], "../roof.txt is not in conflict"),
@@ -129,7 +129,25 @@ def test_a_person_resolves_a_conflict_and_the_result_is_merged(
     branch = server.batch(batch)["branch"]
     assert server.project.git("cat-file", "-s", f"{branch}:roof.txt") == str(len("slate and tiles\r\nroof\n"))
     assert server.post(path, body, 409)["error"] == f"{lost} is done: it has no conflict to resolve"
+    check_conversation(server, f"/api/batches/{batch}/tasks/{lost}", found)
     assert server.project.snapshot_user_files() == before
+
+
+def check_conversation(server: RunningServer, task: str, conflict: Json) -> None:
+    """It has the resolution, with its diff, between the conflict and the merge."""
+    entries = server.get(f"{task}/conversation")["entries"]
+    assert [entry["kind"] for entry in entries] == ["attempt", "merge", "ended", "resolve", "merge", "ended"]
+    resolution = entries[3]["resolution"]
+    assert resolution["files"] == [{"path": "roof.txt", "choice": "edited"}]
+    diff = server.get(f"{task}/diff", format="json", resolution=resolution["resolution"])
+    assert (diff["base"], diff["tip"], diff["attempt"], diff["resolution"]) == (
+        conflict["with"],
+        entries[3]["commit"],
+        1,
+        1,
+    )
+    assert "+slate and tiles" in diff["diff"]
+    server.get(f"{task}/diff", 404, resolution=2)
 
 
 def test_the_command_line_lists_a_conflict_and_resolves_it_in_an_editor(
@@ -143,6 +161,7 @@ def test_the_command_line_lists_a_conflict_and_resolves_it_in_an_editor(
     assert f"{lost} is done" in done.out
     branch = worktree_server.batch(batch)["branch"]
     assert project.git("show", f"{branch}:roof.txt") == f"{word(won)}\n{word(lost)}\nroof"
+    assert f"+{word(lost)}" in project.plait("diff", batch, lost, "--resolution", "1").out
     refused = project.plait("resolve", batch, lost, "--rest", "task")
     assert refused.code == 2
     assert f"{lost} is done: it has no conflict to resolve" in refused.err

@@ -6,7 +6,7 @@ from tests.support.running_server import RunningServer
 
 
 def test_a_graph_has_statuses_and_reasons(server: RunningServer) -> None:
-    server.project.task("01-walls", "exit 1", phase="1")
+    server.project.task("01-walls", "echo no wood >&2; exit 1", phase="1")
     server.project.task("02-roof", "true", needs="[01-walls]", touches="[roof.txt]", phase="Roof")
     server.project.task("03-tiles", "true", touches="[roof.txt]")
     batch = server.run("01-walls", "02-roof", "03-tiles", settings={"retries": 0})
@@ -17,6 +17,9 @@ def test_a_graph_has_statuses_and_reasons(server: RunningServer) -> None:
         "02-roof": ("blocked", 2),
         "03-tiles": ("done", 1),
     }
+    assert [(node["reason"], node["short"]) for node in result["nodes"][:1]] == [
+        ("the agent failed: exit status 1: no wood", "no wood")
+    ]
     (edge,) = result["edges"]
     assert (edge["from"], edge["to"], edge["kind"]) == ("01-walls", "02-roof", "need")
     assert edge["at"].startswith("tasks/02-roof.md")

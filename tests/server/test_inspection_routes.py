@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 
 import httpx
 import pytest
@@ -221,7 +222,7 @@ def test_an_explanation_names_the_reason_and_the_next_step(server: RunningServer
 def test_a_diff_is_sent_as_git_prints_it(worktree_server: RunningServer) -> None:
     server = worktree_server
     worktree_server.project.task("01-walls", "seq 1 20000 > walls.txt")
-    worktree_server.project.task("02-roof", "echo roof > roof.txt")
+    worktree_server.project.task("02-roof", "echo roof > roof.txt; echo more >> walls.txt", needs="[01-walls]")
     worktree_server.project.commit_all()
     batch = server.run("01-walls", "02-roof")
     assert server.wait_until_finished(batch)["status"] == "completed"
@@ -238,9 +239,97 @@ def test_a_diff_is_sent_as_git_prints_it(worktree_server: RunningServer) -> None
     assert (result["plus"], result["files"][0]["path"], result["cut"]) == (20_000, "walls.txt", False)
     assert result["diff"] == answer.text
     both = server.get(f"/api/batches/{batch}/diff", format="json")
-    assert [file["path"] for file in both["files"]] == ["roof.txt", "walls.txt"]
+    assert [(file["path"], file["tasks"]) for file in both["files"]] == [
+        ("roof.txt", ["02-roof"]),
+        ("walls.txt", ["01-walls", "02-roof"]),
+    ]
+    assert result["files"][0]["tasks"] == []
     assert "roof.txt" in server.client.get(f"/api/batches/{batch}/diff").text
     assert server.get(path, 404, attempt=2)["error"] == "01-walls has no write attempt 2"
+
+
+def test_a_file_of_a_diff_is_sent_as_a_whole(worktree_server: RunningServer) -> None:
+    server, project = worktree_server, worktree_server.project
+    outside = project.top.parent / "outside.txt"
+    outside.write_text("none of your business")
+    project.write("walls.txt", "\n".join(["first", *map(str, range(100)), "last"]))
+    project.write("unchanged.txt", "not part of the change")
+    project.write("old.txt", "moved as it is")
+    change = f"""
+    sed -i 's/^first$/first of all/' walls.txt
+    git mv old.txt new.txt
+    ln -s {outside} link.txt
+    printf 'a\\000b' > data.bin
+    """
+    project.task("01-walls", change.replace("\n    ", "\n"))
+    project.commit_all()
+    batch = server.run("01-walls")
+    assert server.wait_until_finished(batch)["status"] == "completed"
+    path = f"/api/batches/{batch}/tasks/01-walls/diff/file"
+
+    def read(name: str, **query: str) -> tuple[int, str]:
+        answer = server.client.get(path, params={"path": name, **query})
+        return answer.status_code, answer.text if answer.is_success else answer.json()["error"]
+
+    status, text = read("walls.txt")
+    assert (status, text.splitlines()[:2], text.splitlines()[-1]) == (200, ["first of all", "0"], "last")
+    assert read("walls.txt", side="old")[1].startswith("first\n")
+    assert server.client.get(f"/api/batches/{batch}/diff/file", params={"path": "walls.txt"}).text == text
+    assert read("new.txt") == read("old.txt", side="old") == (200, "moved as it is\n")
+    # of a link what it is, never what it leads to
+    assert read("link.txt") == (200, str(outside))
+    # only what the change has
+    for name in (
+        "unchanged.txt",
+        "../outside.txt",
+        str(outside),
+        "./walls.txt",
+        "link.txt/x",
+        ".git/config",
+        "*",
+        "old.txt",
+    ):
+        assert read(name) == (404, f"the diff has no new version of {name}")
+    assert server.client.get(path, params={"path": ""}).status_code == 422
+    assert read("data.bin") == (409, "data.bin is a binary file")
+    assert read("walls.txt", format="image")[0] == 409
+    # only the version that the reader's diff is of
+    before, after = re.findall(
+        r"index (\w+)\.\.(\w+) 100644\n--- a/walls", server.client.get(path.removesuffix("/file")).text
+    )[0]
+    assert read("walls.txt", blob=after) == (200, text)
+    assert read("walls.txt", blob=before, side="old")[0] == 200
+    assert read("walls.txt", blob="0123456") == (409, "walls.txt has changed since this diff was read")
+
+
+def test_an_image_in_a_diff_can_run_nothing(worktree_server: RunningServer) -> None:
+    server, project = worktree_server, worktree_server.project
+    script = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'
+    write = f"""
+    printf '{script}' > house.png
+    printf 'GIF89a...' > house.svg
+    printf '<html><svg></svg></html>' > page.svg
+    printf '<!---->%.0s' $(seq 500) > comments.svg
+    truncate -s 17M large.png
+    """
+    project.task("01-house", write.replace("\n    ", "\n"))
+    project.commit_all()
+    batch = server.run("01-house")
+    server.wait_until_finished(batch)
+
+    def read(name: str) -> httpx.Response:
+        params = {"path": name, "format": "image"}
+        return server.client.get(f"/api/batches/{batch}/tasks/01-house/diff/file", params=params)
+
+    # by what it is, not by its name; not as a document, and without rights if a browser takes it for one
+    for name, kind, content in (("house.png", "image/svg+xml", script), ("house.svg", "image/gif", "GIF89a...")):
+        answer = read(name)
+        assert (answer.status_code, answer.headers["Content-Type"], answer.text) == (200, kind, content)
+        assert answer.headers["Content-Security-Policy"] == "default-src 'none'; frame-ancestors 'none'; sandbox"
+        assert answer.headers["Content-Disposition"] == "attachment"
+    assert read("page.svg").status_code == 409
+    assert read("comments.svg").status_code == 409  # which a careless pattern tries to read in 2**500 ways
+    assert "large.png is too large" in read("large.png").json()["error"]
 
 
 def test_reading_a_repository_runs_nothing_from_it(worktree_server: RunningServer) -> None:

@@ -140,7 +140,7 @@ def test_without_a_known_forge_only_a_push_is_possible(fresh_worktree_server: Ru
     assert preview["why"] == "this remote is not on GitHub, GitLab or Gitea"
     fresh_worktree_server.project.git("remote", "remove", "origin")
     preview = get_preview(fresh_worktree_server, batch)
-    assert (preview["canPush"], preview["hint"]) == (False, "See: git remote -v")
+    assert (preview["canPush"], preview["hint"]) == (False, "Add one with git remote add, or set pr.remote.")
     assert "no remote named 'origin'" in preview["why"]
 
 

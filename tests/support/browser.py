@@ -1,6 +1,6 @@
 """Windows of a real browser, on the page of a real server.
 
-A window collects what must never happen: errors and warnings in its console, and requests to other hosts.
+A window collects what must never happen: anything in its console, and requests to other hosts.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Error, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Error, Locator, Page, sync_playwright
 
 from tests.support.running_server import ServerAccess
 from tests.support.waiting import TIMEOUT_SECONDS
@@ -28,7 +28,6 @@ _OFFLINE_FLAGS = (
     "--disable-sync",
     "--no-first-run",
 )
-_REPORTED_LEVELS = frozenset({"error", "warning"})
 TIMEOUT_MS = 1000 * TIMEOUT_SECONDS
 WIDE = (1440, 900)
 PHONE = (390, 844)
@@ -36,7 +35,7 @@ PHONE = (390, 844)
 
 @dataclass
 class BrowserWindow:
-    """`page` is Playwright's. `console_errors` also holds uncaught errors and requests to other hosts."""
+    """`page` is Playwright's. `console_errors` holds all output, uncaught errors and requests to other hosts."""
 
     page: Page
     url: str
@@ -55,8 +54,7 @@ class BrowserWindow:
         self.page.goto(f"{self.url}{path}")
 
     def _console(self, message: ConsoleMessage) -> None:
-        if message.type in _REPORTED_LEVELS:
-            self.console_errors.append(f"{message.type}: {message.text} ({message.location.get('url', '')})")
+        self.console_errors.append(f"{message.type}: {message.text} ({message.location.get('url', '')})")
 
     def _failed(self, error: Error) -> None:
         self.console_errors.append(f"uncaught: {error}")
@@ -104,6 +102,19 @@ def add_window(context: BrowserContext, server: ServerAccess) -> BrowserWindow:
     context.set_default_timeout(TIMEOUT_MS)
     made.go(login_path(server) if not context.cookies() else "/")
     return made
+
+
+def drawn_colour(text: Locator) -> list[int]:
+    """Red, green and blue of a text, in whatever way its style names them."""
+    drawn: list[int] = text.evaluate(
+        """element => {
+            const canvas = document.createElement("canvas").getContext("2d");
+            canvas.fillStyle = getComputedStyle(element).color;
+            canvas.fillRect(0, 0, 1, 1);
+            return [...canvas.getImageData(0, 0, 1, 1).data].slice(0, 3);
+        }"""
+    )
+    return drawn
 
 
 def login_path(server: ServerAccess) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -31,6 +32,9 @@ class CliResult:
         parts = [self.out.rstrip("\n")] if self.out else []
         parts += [f"stderr: {line}" for line in self.err.rstrip("\n").split("\n")] if self.err else []
         return "\n".join([*parts, f"exit {self.code}", ""])
+
+
+Say = Callable[..., CliResult]  # runs `plait` with these words
 
 
 def ask(capture: OutputCapture, where: Path, *words: str) -> CliResult:

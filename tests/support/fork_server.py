@@ -24,7 +24,7 @@ import sys
 import termios
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
@@ -162,8 +162,25 @@ def preload() -> None:
     for found in pkgutil.walk_packages(plait.__path__, "plait."):
         if not found.name.startswith(skipped) and not found.name.endswith(".__main__"):
             importlib.import_module(found.name)
+    _do_first_work()
     gc.collect()
     gc.freeze()
+
+
+def _do_first_work() -> None:
+    """What a process imports and compiles when it first needs it: otherwise every fork would do so."""
+    import platformdirs.unix  # noqa: F401
+
+    from plait.sources.markdown import Markdown
+    from plait.store.codec import EVENT_TYPES, UnreadableEventError, decode_event
+
+    assert Markdown("# Task").blocks
+    for kind in EVENT_TYPES:
+        with suppress(UnreadableEventError):
+            decode_event(kind, b"{}")
+    for each in gc.get_objects():
+        if isinstance(each, type):
+            getattr(vars(each).get("__init__"), "compile", int)()  # see plait.core.fast_dataclass
 
 
 def serve(connection: socket.socket) -> Order:

@@ -11,6 +11,8 @@ import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+import pytest
+
 from plait.core.decisions import Change
 from plait.core.fast_dataclass import dataclass
 from plait.git.command import LOCATION_VARIABLES
@@ -38,6 +40,17 @@ def environment() -> dict[str, str]:
     """The environment of this process without settings of git."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     return {**kept, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+
+
+def isolate_git(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Git behaves the same whoever runs the tests."""
+    for name in [name for name in os.environ if name.startswith("GIT_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+    for role in ("AUTHOR", "COMMITTER"):
+        monkeypatch.setenv(f"GIT_{role}_NAME", "Somebody")
+        monkeypatch.setenv(f"GIT_{role}_EMAIL", "somebody@example.org")
 
 
 class GitRepository:

@@ -44,13 +44,15 @@ class TaskWorktree:
     env: Mapping[str, str]
 
     @classmethod
-    def create(cls, folder: Path, files: Mapping[str, bytes | str] | None = None) -> TaskWorktree:
+    def create(
+        cls, folder: Path, files: Mapping[str, bytes | str] | None = None, object_format: str = "sha1"
+    ) -> TaskWorktree:
         env = clean_environment()
         main, path = folder / "main", folder / "work" / "plait-01"
         main.mkdir(parents=True)
         path.parent.mkdir()
         made = cls(main, path, "", env)
-        made.git("init", "-q", "-b", "trunk", "--template=", at=main)
+        made.git("init", "-q", "-b", "trunk", "--template=", f"--object-format={object_format}", at=main)
         with (main / ".git" / "config").open("a") as config:
             config.write("[user]\n\tname = Una User\n\temail = una@example.org\n[gc]\n\tauto = 0\n")
         for name, content in (files or {"a.txt": "a\n", "b.txt": "b\n", "d/c.txt": "c\n"}).items():
@@ -58,7 +60,7 @@ class TaskWorktree:
         made.git("add", "-A", "-f", at=main)
         made.git("commit", "-q", "-m", "base", at=main)
         made.git("worktree", "add", "-q", "-b", made.branch, str(path), at=main)
-        base = (main / ".git" / "refs" / "heads" / "trunk").read_text().strip()
+        base = made.git("rev-parse", "trunk", at=main)
         return cls(main, path, base, env)
 
     @property

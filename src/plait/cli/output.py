@@ -130,10 +130,10 @@ def print_json(value: object) -> None:
     sys.stdout.write(text + "\n")
 
 
-def print_line(*pieces: str | tuple[str, str], stderr: bool = False) -> None:
-    """Print a line of texts, each plain or with a style."""
+def print_line(*pieces: str | tuple[str, str], indent: int | None = None, stderr: bool = False) -> None:
+    """Print a line of texts as `Page.add_line` takes them."""
     page = Page()
-    page.add_line(*pieces)
+    page.add_line(*pieces, indent=indent)
     page.show(stderr=stderr)
     sys.stdout.flush()
 

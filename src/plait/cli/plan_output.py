@@ -88,8 +88,10 @@ def make_plan_page(preview: PlanPreview, plan: Plan, width: int) -> output.Page:
                 page.add_line((f"  {'':{column}}  {why}", "dim"))
     _add_shared_files(page, plan)
     _add_longest_path(page, preview, plan)
-    if preview.settings.sandbox is not SandboxMode.OFF:
-        page.add_line(("sandbox", "bold"), f"       {preview.settings.sandbox}")
+    if preview.settings.sandbox is not SandboxMode.OFF or preview.loaded.config.agents.sandboxes:
+        from plait.client.planning.sandbox import describe_sandboxes  # most plans have none
+
+        page.add_line(("sandbox", "bold"), f"       {describe_sandboxes(preview)}")
     if preview.planned.problems:
         page.add_line()
         page.add_problems(preview.planned.problems)
@@ -106,6 +108,7 @@ def _make_headline(plan: Plan, source_set: SourceSet, levels: int) -> str:
 def _format_task(task: Task, entry: SourceEntry, column: int, width: int) -> str:
     notes = [] if entry.status is SourceStatus.TODO else [entry.status.value.replace("_", " ")]
     notes += [f"agent {task.agent}"] if task.agent else []
+    notes += [f"sandbox {task.sandbox}"] if task.sandbox else []
     notes += [f"{task.slots} slots"] if task.slots > 1 else []
     note = f"  ({', '.join(notes)})" if notes else ""
     title_width = max(20, width - max(column, len(task.id)) - 4 - len(note))

@@ -301,12 +301,13 @@ class TaskRuns:
 
 @api_model
 class Node:
-    """`rank`: seconds of the longest path from its start to the end."""
+    """`rank`: seconds of the longest path from its start to the end. `short`: as that of a run."""
 
     task_id: str
     title: str
     status: TaskStatus
     reason: str
+    short: str
     waiting: WaitReason | None
     wave: int
     phase: str | None
@@ -569,6 +570,7 @@ def _describe_node(state: State, batch: BatchState, task: TaskState, wave: int) 
         task_id=task.task.id,
         status=explanation.status,
         reason=explanation.reason,
+        short=explanation.short,
         waiting=explanation.waiting,
         wave=wave,
         rank=batch.plan.ranks[task.index],

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from enum import StrEnum
+from types import MappingProxyType
 
 from plait.agents.output_parser import JsonLinesParser
 from plait.agents.redaction import Redactor
+from plait.client.api_models import Diffstat, make_diffstat
 from plait.client.batch_lookup import find_failed_check
 from plait.client.full_explanation import (
     AttemptSummary,
@@ -18,12 +19,13 @@ from plait.client.full_explanation import (
     describe_feedback,
     describe_gate,
 )
-from plait.client.history import BatchHistory, PastAttempt, TaskHistory, TimelineSpan
+from plait.client.history import BatchHistory, PastAttempt, PastResolution, RebuiltCommit, TaskHistory, TimelineSpan
 from plait.client.json_encoding import api_model, to_iso, to_iso_or_none
 from plait.client.logs.attempt_output import load_parser, strip_ansi
 from plait.client.logs.transcript_page import make_log_events, read_page
-from plait.client.task_notes import FeedbackPart, TaskNote, TaskNotes
+from plait.client.task_notes import EntryKind, FeedbackPart, TaskNote, TaskNotes
 from plait.core.fast_dataclass import dataclass
+from plait.core.requests import FileChoice
 from plait.core.state import BatchState, TaskState
 from plait.core.status import Category, TaskStatus
 from plait.core.task import Attempt, Step, make_gate_attempt
@@ -35,34 +37,31 @@ from plait.store.batch_secrets import load_redactor
 MAX_OUTPUT_LINES = 12  # last lines of a failed attempt's output
 _OUTPUT_BYTES = 16 << 10  # bytes that are read for them
 _MAX_LINE_CHARS = 500
+_NO_NODES: Mapping[Attempt, str] = MappingProxyType({})
 _MAX_OUTPUTS = 5  # failed attempts, the newest ones, with output
 
 
-class EntryKind(StrEnum):
-    """`retry` is a person's request, `retried` plait's own retry. `feedback` waits for the next attempt."""
+@api_model
+class ResolvedConflictFile:
+    path: str
+    choice: FileChoice
 
-    ATTEMPT = "attempt"
-    GATE = "gate"
-    MERGE = "merge"
-    PUBLISH = "publish"
-    FEEDBACK = "feedback"
-    QUESTION = "question"
-    APPROVE = "approve"
-    RETRY = "retry"
-    RECHECK = "recheck"
-    CANCEL = "cancel"
-    DROP = "drop"
-    RETRIED = "retried"
-    INTERRUPTED = "interrupted"
-    CONFLICT = "conflict"
-    ENDED = "ended"
+
+@api_model
+class ConflictResolution:
+    """The `resolution`th of the task: what a person made of each file in conflict, and the size of the whole change then."""
+
+    resolution: int
+    files: list[ResolvedConflictFile]
+    diffstat: Diffstat | None
 
 
 @api_model
 class ConversationEntry:
-    """What happened at `at`. `attempt` is set for `attempt`, `gate` for `gate`, `feedback` for `feedback`, `status` for `ended`,
-    `url` for `publish`; `result` is that of a merge or of publishing, `commit` what a merge made. `files` are in conflict.
-    `output` is the end of what a failed attempt or gate printed.
+    """What happened at `at`. `attempt` is set for `attempt`, `gate` for `gate`, `feedback` for `feedback`, `resolution` for
+    `resolve`, `url` for `publish`; `status` for `ended`, and for `retry`: what the task was. `result` is that of a merge or of
+    publishing, `commit` what a merge, a rebuild or a person made, `without` the tasks that a rebuild left out. `files` are in
+    conflict. `output` is the end of what a failed attempt or gate printed.
     """
 
     kind: EntryKind
@@ -72,11 +71,13 @@ class ConversationEntry:
     attempt: AttemptSummary | None
     gate: GateResult | None
     feedback: ToldFeedback | None
+    resolution: ConflictResolution | None
     status: TaskStatus | None
     result: str | None
     commit: str | None
     url: str | None
     files: list[str]
+    without: list[str]
     output: str | None
 
 
@@ -110,14 +111,19 @@ class ConversationDraft:
     failed: Attempt | None
 
 
-def draft_conversation(history: BatchHistory, batch: BatchState, task: TaskState) -> ConversationDraft:
+def draft_conversation(
+    history: BatchHistory, batch: BatchState, task: TaskState, nodes: Mapping[Attempt, str] = _NO_NODES
+) -> ConversationDraft:
+    """`nodes` are those of a cluster that attempts ran on."""
     task_id = task.task.id
     found = history.tasks.get(task_id) or TaskHistory(task_id)
     notes = history.notes.tasks.get(task_id) or TaskNotes()
     drafts = [
         *(_draft_note(note) for note in notes.notes),
-        *(_draft_attempt(past) for past in found.attempts.values()),
+        *(_draft_resolution(resolved) for resolved in found.resolutions),
+        *(_draft_attempt(past, nodes.get(past.attempt)) for past in found.attempts.values()),
         *(_draft_merge(span) for span in found.entries if isinstance(span, TimelineSpan)),
+        *(_draft_rebuilt(rebuilt) for rebuilt in found.rebuilt),
         *_draft_gates(history, found),
         *(_draft_publish(span) for span in history.spans if _is_published(found, span)),
         *(_draft_feedback(part) for part in notes.list_waiting()),
@@ -158,11 +164,13 @@ _EMPTY = ConversationEntry(
     attempt=None,
     gate=None,
     feedback=None,
+    resolution=None,
     status=None,
     result=None,
     commit=None,
     url=None,
     files=[],
+    without=[],
     output=None,
 )
 
@@ -173,9 +181,9 @@ def _draft(
     return _Draft(at, replace(entry, at=to_iso(at), completed_at=to_iso_or_none(ended_at)), output_of)
 
 
-def _draft_attempt(past: PastAttempt) -> _Draft:
+def _draft_attempt(past: PastAttempt, node: str | None) -> _Draft:
     failed = past.outcome is not None and past.outcome.category is not Category.OK
-    entry = replace(_EMPTY, kind=EntryKind.ATTEMPT, attempt=describe_attempt(past))
+    entry = replace(_EMPTY, kind=EntryKind.ATTEMPT, attempt=describe_attempt(past, node))
     return _draft(entry, past.started_at, past.ended_at, past.attempt if failed else None)
 
 
@@ -188,15 +196,27 @@ def _draft_merge(span: TimelineSpan) -> _Draft:
 
 
 def _draft_note(note: TaskNote) -> _Draft:
-    kind = EntryKind(note.kind.value)
-    return _draft(replace(_EMPTY, kind=kind, text=note.text, files=[*note.files], status=note.status), note.at)
+    return _draft(replace(_EMPTY, kind=note.kind, text=note.text, files=[*note.files], status=note.status), note.at)
+
+
+def _draft_resolution(resolved: PastResolution) -> _Draft:
+    request = resolved.request
+    resolution = ConflictResolution(
+        resolved.n,
+        [ResolvedConflictFile(file.path, file.choice) for file in request.files],
+        make_diffstat(request.diffstat),
+    )
+    entry = replace(_EMPTY, kind=EntryKind.RESOLVE, resolution=resolution, commit=request.commit)
+    return _draft(entry, resolved.at)
+
+
+def _draft_rebuilt(rebuilt: RebuiltCommit) -> _Draft:
+    entry = replace(_EMPTY, kind=EntryKind.REBUILD, commit=rebuilt.commit, without=[*rebuilt.without])
+    return _draft(entry, rebuilt.at)
 
 
 def _draft_feedback(part: FeedbackPart) -> _Draft:
-    return _draft(
-        replace(_EMPTY, kind=EntryKind.FEEDBACK, text=part.text, feedback=describe_feedback(part)),
-        part.at,
-    )
+    return _draft(replace(_EMPTY, kind=EntryKind.FEEDBACK, text=part.text, feedback=describe_feedback(part)), part.at)
 
 
 def _draft_gates(history: BatchHistory, task: TaskHistory) -> Iterator[_Draft]:

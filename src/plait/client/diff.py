@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import BinaryIO
 
 from plait.client.batch_lookup import choose_attempt, format_attempt_label
-from plait.client.history import PastAttempt
+from plait.client.history import BatchHistory, PastAttempt, PastResolution
 from plait.client.json_encoding import api_model, fill_model
+from plait.client.merged_changes import MergeOnBranch, list_merges, read_changed_files
 from plait.core.decisions import Change
 from plait.core.errors import UserError, WorldError
 from plait.core.fast_dataclass import dataclass
-from plait.core.settings import Isolation
+from plait.core.settings import ExecutorKind, Isolation
 from plait.core.state import BatchState, State, TaskState
 from plait.core.task import Attempt, Step
 from plait.git.command import Git
 from plait.git.location import RepoLocation
 from plait.git.merge.conflict_view import apply_change
 from plait.git.refs import attempt_ref
-from plait.runtime.attempt_files import snapshot_workspace
 from plait.store.batch_secrets import ContentRedactor
 
 
@@ -31,7 +29,8 @@ from plait.store.batch_secrets import ContentRedactor
 class DiffRange:
     """From `base` to `tip`, both revisions; or from `base` to the files in `workspace`. `label` names it for people.
 
-    `since`: only what is different from this earlier change, even if that has another base.
+    `since`: only what is different from this earlier change, even if that has another base. `resolution`: which one of the
+    task's conflicts it is. `merges`: those of a batch, if it is all of them.
     """
 
     label: str
@@ -40,6 +39,38 @@ class DiffRange:
     workspace: str = ""
     attempt: Attempt | None = None
     since: DiffRange | None = None
+    resolution: int | None = None
+    merges: tuple[MergeOnBranch, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DiffSelection:
+    """Whose change to show: an attempt's, only what is different `since` an earlier one, or a resolution's; by default, the
+    task's.
+    """
+
+    attempt: int | None = None
+    since: int | None = None
+    resolution: int | None = None
+
+
+def choose_task_range(
+    state: State, batch: BatchState, task: TaskState, which: DiffSelection, read_history: Callable[[], BatchHistory]
+) -> DiffRange:
+    """`read_history`: of the batch; it knows what the state forgets."""
+    name = task.task.id
+    if which.resolution is not None:
+        return find_resolution_range(task, which.resolution, read_history().list_resolutions(name))
+    if which.attempt is None and which.since is None:
+        return find_task_range(state, batch, task)
+    n = which.attempt or task.attempt_counts.get(Step.WRITE, 0)
+
+    def list_attempts() -> Sequence[PastAttempt]:
+        return read_history().list_attempts(name)
+
+    if which.since is None:
+        return find_attempt_range(state, batch, task, n, list_attempts)
+    return find_range_since(state, batch, task, (which.since, n), list_attempts)
 
 
 def find_batch_range(batch: BatchState) -> DiffRange:
@@ -50,7 +81,7 @@ def find_batch_range(batch: BatchState) -> DiffRange:
             f"nothing is merged in batch {batch.id} yet: nothing to compare",
             hint=f"See its progress with `plait status {batch.id}`, or name a task to see its change.",
         )
-    return DiffRange(f"batch {batch.id}", batch.base, batch.head)
+    return DiffRange(f"batch {batch.id}", batch.base, batch.head, merges=list_merges(batch))
 
 
 def find_task_range(state: State, batch: BatchState, task: TaskState) -> DiffRange:
@@ -62,7 +93,7 @@ def find_task_range(state: State, batch: BatchState, task: TaskState) -> DiffRan
         return DiffRange(task.task.id, change.base, change.tip, attempt=last.name if last is not None else None)
     name = choose_attempt(state, batch, task, Step.WRITE, None)
     if last is None or last.name in task.alive:
-        return _find_running_range(task, name)
+        return _find_running_range(batch, task, name)
     tip = last.outcome.tip if last.outcome else None
     return DiffRange(_format_label(name), last.decision.base, tip or attempt_ref(name), "", name)
 
@@ -74,7 +105,7 @@ def find_attempt_range(
     _refuse_in_place(batch)
     attempt = choose_attempt(state, batch, task, Step.WRITE, n)
     if attempt in task.alive:
-        return _find_running_range(task, attempt)
+        return _find_running_range(batch, task, attempt)
     past_attempt = next((candidate for candidate in past() if candidate.attempt == attempt), None)
     tip = past_attempt.outcome.tip if past_attempt is not None and past_attempt.outcome is not None else None
     base = past_attempt.base if past_attempt is not None else ""
@@ -98,8 +129,24 @@ def find_range_since(
     return replace(now, label=f"{now.label} since attempt {since}", since=before)
 
 
-def _find_running_range(task: TaskState, attempt: Attempt) -> DiffRange:
+def find_resolution_range(task: TaskState, n: int, resolutions: Sequence[PastResolution]) -> DiffRange:
+    """What a person made of the task's change when they resolved its nth conflict, on the branch as it was then."""
+    if not 1 <= n <= len(resolutions):
+        raise UserError(f"{task.task.id} has no resolution {n}", hint="`plait explain` shows what happened to it.")
+    resolved = resolutions[n - 1]
+    request = resolved.request
+    return DiffRange(
+        f"{task.task.id} resolution {n}", request.onto, request.commit, attempt=resolved.attempt, resolution=n
+    )
+
+
+def _find_running_range(batch: BatchState, task: TaskState, attempt: Attempt) -> DiffRange:
     running = task.alive[attempt]
+    if batch.settings.executor is not ExecutorKind.LOCAL:
+        raise WorldError(
+            f"{_format_label(attempt)} runs on a node of the cluster: nothing to compare until it has ended",
+            hint="`plait logs` shows its output; --attempt shows an earlier attempt's change.",
+        )
     if not running.workspace:
         raise WorldError(f"{_format_label(attempt)} is being prepared: nothing to compare yet")
     return DiffRange(_format_label(attempt), running.decision.base, "", running.workspace, attempt)
@@ -126,25 +173,29 @@ _DIFF_OPTIONS = ("-r", "-M", "--no-ext-diff", "--no-textconv", "--no-color")
 
 @api_model
 class ChangedFile:
-    """`before` is its former name if it was renamed; lines of binary files are not counted."""
+    """`before` is its former name if it was renamed; lines of binary files are not counted. `tasks`: in the diff of a batch,
+    those whose merges changed it, in their order.
+    """
 
     path: str
     before: str | None
     plus: int
     minus: int
     binary: bool
+    tasks: list[str]
 
 
 @api_model
 class DiffSummary:
     """A diff without its text. `tip` null: the files of a workspace as they are now. `since`: the earlier attempt that it is
-    compared with; `base` is its tree then.
+    compared with; `base` is its tree then. `resolution`: it is what a person made of that attempt's change in a conflict.
     """
 
     batch_id: str
     task_id: str | None
     attempt: int | None
     since: int | None
+    resolution: int | None
     base: str
     tip: str | None
     plus: int
@@ -161,6 +212,29 @@ class FullDiff(DiffSummary):
 
 
 @dataclass(frozen=True, slots=True)
+class ComparedTrees:
+    """`base` and `tree` as `git` knows them; `tip` as in Diff. `scratch` is a folder that is removed with them."""
+
+    git: Git
+    base: str
+    tree: str
+    tip: str
+    scratch: Path
+
+    def read_text(self) -> Iterator[bytes]:
+        """The output of `git diff` in pieces, byte for byte. Through a file: it may not fit into memory."""
+        path = self.scratch / "difference"
+        self.git.run("diff-tree", *_DIFF_OPTIONS, "--patch", f"--output={path}", self.base, self.tree)
+        return _read_pieces(path)
+
+
+def _read_pieces(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        while chunk := file.read(DIFF_CHUNK_BYTES):
+            yield chunk
+
+
+@dataclass(frozen=True, slots=True)
 class Diff:
     """`base` and `tip` are commits; `tip` is empty where the files of a workspace are compared."""
 
@@ -168,7 +242,7 @@ class Diff:
     base: str
     tip: str
     files: tuple[ChangedFile, ...]
-    _open: Callable[[], BinaryIO]
+    trees: ComparedTrees
 
     @property
     def plus(self) -> int:
@@ -178,33 +252,47 @@ class Diff:
     def minus(self) -> int:
         return sum(file.minus for file in self.files)
 
-    def read_text(self) -> Iterator[bytes]:
-        """The output of `git diff` in pieces, byte for byte."""
-        with self._open() as file:
-            while chunk := file.read(DIFF_CHUNK_BYTES):
-                yield chunk
-
 
 @contextmanager
-def compute_diff(location: RepoLocation, range_: DiffRange) -> Iterator[Diff]:
-    """Its text can be read while this is open. Neither the repository nor a workspace is changed."""
+def open_trees(location: RepoLocation, range_: DiffRange) -> Iterator[ComparedTrees]:
+    """They can be read while this is open. Neither the repository nor a workspace is changed."""
     common = location.state.parent
     if not location.repository:
         raise WorldError(f"{location.top} isn't a git repository: nothing to compare")
     with TemporaryDirectory(prefix="plait-diff-") as scratch:
         folder = Path(scratch)
         if range_.workspace:
-            git, tree = snapshot_workspace(common, Path(range_.workspace), folder)
-            base, tip = _resolve_commit(git, range_.base, range_.label), ""
+            from plait.git.worktrees.capture import snapshot_workspace  # only while its attempt hasn't ended
+            from plait.git.worktrees.worktree import Repository
+
+            git, tip = Git(common, variables={"GIT_DIR": str(common)}), ""
+            base = _resolve_commit(git, range_.base, range_.label)
+            git, tree = snapshot_workspace(Repository(common), Path(range_.workspace), base, folder)
         else:
             git = Git(common, variables={"GIT_DIR": str(common)})
             base = _resolve_commit(git, range_.base, range_.label)
             tip = tree = _resolve_commit(git, range_.tip, range_.label)
         if range_.since is not None:
             git, base = _find_earlier_tree(git, common, range_, base, folder)
-        numstat = git.run("diff-tree", *_DIFF_OPTIONS, "--numstat", "-z", base, tree).out
-        write = partial(_write_patch, git, base, tree, folder / "difference")
-        yield Diff(range_.label, base, tip, tuple(_parse_numstat(numstat)), write)
+        yield ComparedTrees(git, base, tree, tip, folder)
+
+
+@contextmanager
+def compute_diff(location: RepoLocation, range_: DiffRange) -> Iterator[Diff]:
+    """Its text can be read while this is open."""
+    with open_trees(location, range_) as trees:
+        numstat = trees.git.run("diff-tree", *_DIFF_OPTIONS, "--numstat", "-z", trees.base, trees.tree).out
+        tasks = _list_tasks_by_file(trees.git, range_.merges)
+        yield Diff(range_.label, trees.base, trees.tip, tuple(_parse_numstat(numstat, tasks)), trees)
+
+
+def _list_tasks_by_file(git: Git, merges: Sequence[MergeOnBranch]) -> Mapping[str, Sequence[str]]:
+    files = read_changed_files(git, merges) if merges else {}
+    tasks: dict[str, list[str]] = {}
+    for merge in merges:
+        for name in files.get(merge.commit, ()):
+            tasks.setdefault(name, []).append(merge.task)
+    return tasks
 
 
 def _find_earlier_tree(git: Git, common: Path, range_: DiffRange, base: str, scratch: Path) -> tuple[Git, str]:
@@ -221,12 +309,6 @@ def _find_earlier_tree(git: Git, common: Path, range_: DiffRange, base: str, scr
     return apply_change(common, Change(task, earlier_base, earlier), base, folder) or (git, earlier)
 
 
-def _write_patch(git: Git, base: str, tree: str, path: Path) -> BinaryIO:
-    """Through a file: the patch may not fit into memory."""
-    git.run("diff-tree", *_DIFF_OPTIONS, "--patch", f"--output={path}", base, tree)
-    return path.open("rb")
-
-
 def _resolve_commit(git: Git, name: str, label: str) -> str:
     if not name:
         raise WorldError(f"the base of {label} is unknown: nothing to compare")
@@ -239,7 +321,7 @@ def _resolve_commit(git: Git, name: str, label: str) -> str:
     return output.text
 
 
-def _parse_numstat(output: bytes) -> Iterator[ChangedFile]:
+def _parse_numstat(output: bytes, tasks: Mapping[str, Sequence[str]]) -> Iterator[ChangedFile]:
     """Parse `--numstat -z`: a renamed file has an empty name, followed by both names."""
     fields = output.decode("utf-8", "surrogateescape").split("\0")
     index = 0
@@ -248,7 +330,9 @@ def _parse_numstat(output: bytes) -> Iterator[ChangedFile]:
         before, name = (None, path) if path else fields[index + 1 : index + 3]
         index += 1 if path else 3
         binary = plus == "-"
-        yield ChangedFile(name, before, 0 if binary else int(plus), 0 if binary else int(minus), binary)
+        counts = (0, 0) if binary else (int(plus), int(minus))
+        changed_by = dict.fromkeys((*tasks.get(before or "", ()), *tasks.get(name, ())))
+        yield ChangedFile(name, before, *counts, binary, [*changed_by])
 
 
 def describe_diff(batch: str, range_: DiffRange, diff: Diff) -> DiffSummary:
@@ -260,14 +344,15 @@ def describe_diff(batch: str, range_: DiffRange, diff: Diff) -> DiffSummary:
         task_id=attempt.task if attempt else None,
         attempt=attempt.n if attempt else None,
         since=since.attempt.n if since is not None and since.attempt is not None else None,
+        resolution=range_.resolution,
         tip=diff.tip or None,
     )
 
 
 def describe_full_diff(batch: str, range_: DiffRange, diff: Diff, redactor: ContentRedactor | None = None) -> FullDiff:
     summary = describe_diff(batch, range_, diff)
-    text = bytearray()
-    for chunk in diff.read_text() if redactor is None else redactor.redact_diff(diff.read_text()):
+    text, chunks = bytearray(), diff.trees.read_text()
+    for chunk in chunks if redactor is None else redactor.redact_lines(chunks, line_start=1):
         text += chunk
         if len(text) > MAX_JSON_DIFF_BYTES:
             break

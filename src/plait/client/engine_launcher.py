@@ -73,7 +73,7 @@ class EngineLauncher:
         return held.start() if held is not None else _start(self._location)
 
     def _has_exited(self) -> bool:
-        """The process that started it is its parent and can ask."""
+        """Whether the engine has exited. This process started it, and so can ask."""
         assert self._started is not None
         if self._pid is None or time.monotonic() - self._started > START_TIMEOUT_SECONDS:
             return True

@@ -20,7 +20,7 @@ from plait.core.reducers import evolve
 from plait.core.state import BatchState, State, TaskState
 from plait.core.status import BatchStatus, TaskStatus
 from plait.core.task import Step, Task
-from plait.core.views import find_batch_status, why_no_pull_request
+from plait.core.views import describe_password_wait, find_batch_status, why_no_pull_request
 
 MACHINE_PROVIDER = "machine"  # shown like a provider that refuses work without a reset time
 
@@ -172,9 +172,8 @@ def _map_branch_decision(context: RecordContext, decision: d.BranchDecision) -> 
             yield context.make_event(EventType.BATCH_MERGING, without=decision.without)
         case d.GateStarted(n=gate, commit=commit, size=merges, command=command):
             yield context.make_event(EventType.BATCH_GATING, gate=gate, commit=commit, merges=merges, command=command)
-        case d.PublishStarted(publish=publish, commit=commit):
-            url = _find_pull_request_url(context)
-            yield from context.make_progress_events(prUrl=url, publishing="started", publish=publish, commit=commit)
+        case d.PublishStarted():
+            yield from _map_publishing(context, decision)
         case d.GateEnding():
             return
         case _:
@@ -194,6 +193,9 @@ def _map_branch_report(context: RecordContext, report: r.BranchReport) -> Iterat
             index = batch.index if batch is not None else {}
             conflicted = (index[conflict.task] for conflict in report.clashes if conflict.task in index)
             yield from context.make_waiting_events(conflicted)
+        case r.PublishWaiting():
+            if batch is not None and batch.publishing is not None and batch.publishing.n == report.n:
+                yield from _map_publishing(context, batch.publishing)
         case r.PublishDone() | r.PublishFailed():
             yield from _map_publish_ended(context, report)
         case r.GateDone() | r.GateLost():
@@ -246,6 +248,15 @@ def _map_publish_ended(context: RecordContext, report: r.PublishDone | r.Publish
             yield from context.make_progress_events(prUrl=url, publishing="failed", error=report.why, hint=report.hint)
         case _:
             assert_never(report)
+
+
+def _map_publishing(context: RecordContext, decision: d.PublishStarted) -> Iterator[StreamEvent]:
+    if context.batch is not None and context.batch.awaited_program:
+        hint = describe_password_wait(context.batch.awaited_program)
+        yield from context.make_progress_events(publishing="waiting", hint=hint)
+    else:
+        url, publish, commit = _find_pull_request_url(context), decision.publish, decision.commit
+        yield from context.make_progress_events(prUrl=url, publishing="started", publish=publish, commit=commit)
 
 
 def _find_pull_request_url(context: RecordContext) -> str | None:

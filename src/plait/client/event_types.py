@@ -101,7 +101,7 @@ class CommonEventFields(TypedDict, total=False):
     progress: Progress | None
     prUrl: str | None
     provider: str | None
-    publishing: Literal["started", "done", "failed"] | None
+    publishing: Literal["started", "waiting", "done", "failed"] | None
     question: str | None
     reason: str | None
     retryAt: str | None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 
@@ -15,10 +15,10 @@ from plait.client.result_files import ContestResult, describe_contest
 from plait.client.task_notes import FeedbackPart, FeedbackSource
 from plait.core.explain import TaskExplanation, explain_status
 from plait.core.fast_dataclass import dataclass
-from plait.core.settings import Isolation
+from plait.core.settings import ExecutorKind, Isolation
 from plait.core.state import BatchState, State, TaskState
 from plait.core.status import Category, EndWhy, TaskStatus, WaitReason
-from plait.core.task import Need, NeedKind, Step
+from plait.core.task import Attempt, Need, NeedKind, Step
 from plait.git import refs
 from plait.git.location import RepoLocation
 from plait.store import project_files
@@ -34,6 +34,7 @@ class FullExplanation:
     result: TaskResultDetails | None
     contest: ContestResult | None
     conflict: ConflictView | None
+    nodes: Mapping[Attempt, str]
 
 
 def explain_fully(location: RepoLocation, state: State, batch: BatchState, task: TaskState) -> FullExplanation:
@@ -62,7 +63,19 @@ def build_explanation(
         derive_result(batch, task, files, history.find_deciding_gate(task_id)),
         describe_contest(project_files.open_state_paths(location), batch, task) if task.entrants else None,
         view_conflict(batch, task, history.find_conflict(task_id)),
+        find_nodes(location, batch, attempts),
     )
+
+
+def find_nodes(location: RepoLocation, batch: BatchState, attempts: Iterable[PastAttempt]) -> Mapping[Attempt, str]:
+    """The names of the cluster's nodes that they were sent to. Attempts that ran on this machine have none."""
+    if batch.settings.executor is ExecutorKind.LOCAL:
+        return {}
+    from plait.runtime.ray.placements import Placements  # few batches run on a cluster
+
+    placements = Placements(project_files.open_state_paths(location))
+    found = ((past.attempt, placements.read(past.attempt)) for past in attempts)
+    return {attempt: placement.node_name for attempt, placement in found if placement is not None}
 
 
 @api_model
@@ -86,7 +99,8 @@ class ToldFeedback:
 @api_model
 class AttemptSummary:
     """An attempt. `completedAt` null: it is running. `told` is what its agent was told beyond the task; if that is anything,
-    also the end of what the verification `toldCheck` printed. `commit` is its result.
+    also the end of what the verification `toldCheck` printed. `commit` is its result. `node` is that of a cluster; null: it ran
+    on this machine, or nowhere yet.
     """
 
     step: Step
@@ -104,6 +118,7 @@ class AttemptSummary:
     cost: Cost | None
     diffstat: Diffstat | None
     commit: str | None
+    node: str | None
 
 
 @api_model
@@ -168,7 +183,7 @@ def describe_explanation(explanation: FullExplanation) -> Explanation:
         reason=status.reason,
         waiting=status.waiting,
         needs=[_describe_need(state, batch, need) for need in task.task.needs],
-        attempts=[describe_attempt(attempt) for attempt in explanation.attempts],
+        attempts=[describe_attempt(past, explanation.nodes.get(past.attempt)) for past in explanation.attempts],
         way=suggest_next_step(state, batch, task),
         result=describe_result(explanation.result),
         contest=explanation.contest,
@@ -183,7 +198,7 @@ def _describe_need(state: State, batch: BatchState, need: Need) -> DependencySta
     )
 
 
-def describe_attempt(attempt: PastAttempt) -> AttemptSummary:
+def describe_attempt(attempt: PastAttempt, node: str | None = None) -> AttemptSummary:
     outcome = attempt.outcome
     return AttemptSummary(
         step=attempt.attempt.step,
@@ -201,6 +216,7 @@ def describe_attempt(attempt: PastAttempt) -> AttemptSummary:
         cost=make_cost(outcome.spend) if outcome else None,
         diffstat=make_diffstat(outcome.diffstat) if outcome else None,
         commit=outcome.tip if outcome else None,
+        node=node or None,
     )
 
 
@@ -262,7 +278,8 @@ def derive_result(
     """
     if batch.settings.isolation is Isolation.IN_PLACE or not task.attempt_counts:
         return None
-    has_workspace = task.status is None and task.last is not None
+    is_here = batch.settings.executor is ExecutorKind.LOCAL
+    has_workspace = is_here and task.status is None and task.last is not None
     published = batch.published
     return TaskResultDetails(
         refs.task_branch(batch.id, task.task.id),

@@ -51,7 +51,7 @@ def find_batch_to_forget(state: State, facts: GcFacts, word: str) -> str:
         raise
     if not facts.batches[batch.id].is_over:
         raise UserError(
-            f"batch {batch.id} is not over, and only what is over can be forgotten",
+            f"batch {batch.id} has not ended, and only ended batches can be forgotten",
             hint=f"`plait cancel {batch.id}` gives it up.",
         )
     return batch.id

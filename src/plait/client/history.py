@@ -108,6 +108,25 @@ def find_earlier_changes(batch: BatchState, conflict: MergeConflict) -> dict[str
 
 
 @dataclass(frozen=True, slots=True)
+class PastResolution:
+    """The nth time that a person resolved a conflict of the task. `attempt` made the change that conflicted."""
+
+    n: int
+    at: float
+    request: q.Resolve
+    attempt: Attempt | None
+
+
+@dataclass(frozen=True, slots=True)
+class RebuiltCommit:
+    """A rebuild of the batch branch made the task's commit again, `without` the changes of these tasks."""
+
+    at: float
+    commit: str
+    without: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class TimelineRetry:
     """The task is retried, not before `retry_at`."""
 
@@ -131,7 +150,10 @@ class TaskHistory:
     entries: list[Attempt | TimelineSpan] = field(default_factory=list)
     attempts: dict[Attempt, PastAttempt] = field(default_factory=dict)
     retries: list[TimelineRetry] = field(default_factory=list)
+    resolutions: list[PastResolution] = field(default_factory=list)
+    rebuilt: list[RebuiltCommit] = field(default_factory=list)
     status: TaskStatus | None = None
+    commit: str = ""  # its newest one on the batch branch
     merge: d.MergeStarted | None = None
     conflict: MergeConflict | None = None
     gate: GateRun | None = None
@@ -143,6 +165,11 @@ class TaskHistory:
 
     def find_newest(self, step: Step) -> PastAttempt | None:
         return next((past for past in reversed(self.attempts.values()) if past.attempt.step is step), None)
+
+    def add_resolution(self, at: float, request: q.Resolve) -> None:
+        newest = self.find_newest(Step.WRITE)
+        attempt = newest.attempt if newest is not None else None
+        self.resolutions.append(PastResolution(len(self.resolutions) + 1, at, request, attempt))
 
     def list_waits(self) -> list[tuple[float, float | None]]:
         """When it could have run and nothing of it was running."""
@@ -193,6 +220,9 @@ class BatchHistory:
     def list_attempts(self, task: str) -> list[PastAttempt]:
         return list(self.tasks[task].attempts.values()) if task in self.tasks else []
 
+    def list_resolutions(self, task: str) -> list[PastResolution]:
+        return self.tasks[task].resolutions if task in self.tasks else []
+
     def find_deciding_gate(self, task: str) -> GateRun | None:
         """The gate by which a task ended last: the one that failed with it, or the one that it passed."""
         return self.tasks[task].gate if task in self.tasks else None
@@ -242,6 +272,8 @@ class BatchHistory:
                     if history.lifetimes and history.lifetimes[-1].end is not None:
                         history.lifetimes.append(TimelineSpan("life", at))
                         history.status = self.end = None
+                if isinstance(request, q.Resolve):
+                    self._get_task(request.task).add_resolution(at, request)
             case _:
                 pass
 
@@ -262,7 +294,9 @@ class BatchHistory:
             attempt = replace(attempt, outcome=event.outcome)
         elif attempt.outcome is None:
             outcome = (
-                event.outcome if isinstance(event, r.AttemptExited) else r.Outcome(Category.LOST, detail=event.why)
+                event.outcome
+                if isinstance(event, r.AttemptExited)
+                else r.Outcome(Category.OUTAGE if event.outage else Category.LOST, detail=event.why)
             )
             attempt = replace(attempt, ended_at=at, outcome=outcome)
         self.tasks[name.task].attempts[name] = attempt
@@ -307,7 +341,7 @@ class BatchHistory:
                     self._open[key].commit = event.commit
                 self._close(key, at, "merged")
                 if task is not None:
-                    task.conflict = None
+                    task.conflict, task.commit = None, event.commit
             case r.MergeConflicted():
                 if key in self._open:
                     self._open[key].files = event.files
@@ -344,7 +378,7 @@ class BatchHistory:
                 self._begin("rebuild", TimelineSpan("rebuild", at, n=event.n))
             case r.RebuildDone():
                 if self._rebuild is not None and self._rebuild.n == event.n:
-                    self._apply_rebuild(self._rebuild, event)
+                    self._apply_rebuild(at, self._rebuild, event)
                 self._close("rebuild", at, "done")
             case r.RebuildFailed():
                 self._close("rebuild", at, "failed", event.why)
@@ -357,15 +391,18 @@ class BatchHistory:
             case _:
                 pass
 
-    def _apply_rebuild(self, started: d.RebuildStarted, done: r.RebuildDone) -> None:
+    def _apply_rebuild(self, at: float, started: d.RebuildStarted, done: r.RebuildDone) -> None:
         commits = {merged.task: merged.commit for merged in done.line}
         conflicts = {conflict.task: conflict.files for conflict in done.clashes}
         head = ""
         for change in started.line:
             if change.task in conflicts:
                 self._get_task(change.task).conflict = MergeConflict(change, head, conflicts[change.task])
-            else:
-                head = commits.get(change.task, head)
+            elif change.task in commits:
+                head, task = commits[change.task], self._get_task(change.task)
+                if task.commit != head:
+                    task.commit = head
+                    task.rebuilt.append(RebuiltCommit(at, head, started.without))
 
     def _get_task(self, task: str) -> TaskHistory:
         if task not in self.tasks:

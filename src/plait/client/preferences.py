@@ -197,7 +197,7 @@ def check_changes(location: RepoLocation, saved: Mapping[str, str], patch: Mappi
 
 
 def trust_saved_commands(location: RepoLocation, changes: SettingsChanges) -> None:
-    """Whoever saves a command may run it: remember that on this machine, since saved settings can be copied from elsewhere.
+    """Trust the saved commands on this machine: saving one is consent, but saved settings can be copied from elsewhere.
 
     Raises WorldError if it can't be saved.
     """
@@ -260,7 +260,7 @@ def _encode_value(saved: Mapping[str, str], name: str, value: object) -> str | P
         message = f"{name} must be {key.value_type.allowed}, not {format_short(value)}"
         return Problem(Severity.ERROR, message, hint=str(error))
     if len(text) > saving.MAX_SAVED_TEXT_CHARS:
-        message = f"{name} is too long to be saved: {saving.MAX_SAVED_TEXT_CHARS} characters are the most"
+        message = f"{name} is too long to be saved: the limit is {saving.MAX_SAVED_TEXT_CHARS} characters"
         return Problem(Severity.ERROR, message)
     return text
 

@@ -1,7 +1,7 @@
-"""Preflight: setup, verify and gate run once on the unmodified base before the first agent starts.
+"""Preflight: what is checked before the first agent starts. Setup, verify and gate must pass on the unmodified base.
 
-Each check is an attempt of the executor, as the engine would run it, in a workspace that belongs to no batch. One
-preflight runs at a time in a repository; what passed is remembered by commit and settings.
+On a cluster, a node must have the program of each agent, too. The checks are run by preflight_run.py; a model server and a
+signature are tried here.
 """
 
 from __future__ import annotations
@@ -9,107 +9,85 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
 from dataclasses import astuple
 
-import msgspec
-
-from plait.agents.drivers.shell import build_script_command
-from plait.agents.error_patterns import classify_exit
 from plait.agents.interface import AgentSpec
-from plait.agents.plain_text import to_plain_text
-from plait.agents.redaction import LineRedactor, build_redactor
 from plait.client.agent_specs import MODEL_AGENT, choose_model
 from plait.client.planning.plan_preview import PlanPreview
 from plait.client.planning.sandbox import build_sandbox_options
 from plait.client.session import Submission
-from plait.client.submission_files import remove_batch_files
 from plait.config.config import Config
-from plait.core.errors import UserError, WorldError, describe_error
+from plait.core.errors import UserError, WorldError
 from plait.core.fast_dataclass import dataclass
 from plait.core.settings import ExecutorKind, Isolation, SandboxMode, Settings
 from plait.core.state import BatchState
-from plait.core.task import Attempt, Task, make_gate_attempt
-from plait.core.text import format_duration
-from plait.engine.app import open_executor
-from plait.engine.attempt_inputs import build_environment, make_unique_name
-from plait.engine.confinement import confine_environment, list_hosts
+from plait.core.task import Task
+from plait.engine.attempt_inputs import list_agent_programs
+from plait.engine.confinement import list_hosts
 from plait.git.command import CommandControl, control_commands
 from plait.git.interfaces import WorkspaceSetup
 from plait.git.location import RepoLocation
 from plait.git.worktrees.signing import SigningError, are_commits_signed, sign_test_commit
-from plait.runtime.executor import AttemptFile, AttemptKind, AttemptSpec, RunningProcess, TranscriptChunk
-from plait.runtime.reactor import SelectReactor
 from plait.runtime.sandbox.spec import SandboxLimits, SandboxSpec
-from plait.runtime.worker_pool import WorkerPool
 from plait.store.batch_files import BatchInputs
-from plait.store.project_files import LOCKS_FOLDER
-from plait.store.server_tokens import list_server_tokens
-from plait.store.state_claim import claim_state
-from plait.system.atomic_files import read_regular_file, replace_file
-from plait.system.flock import try_lock
-from plait.system.port_leases import DEFAULT_PORTS, PortLeases
-from plait.system.shared_state import find_shared_state_folder
 
-PREFLIGHT = "preflight"  # in the place of a batch's id, which is hexadecimal
-PASSED_FILE = "preflight.json"
 SKIP_HINT = "Fix it, or use --no-preflight if the tasks are meant to fix it."
-_STOPPED = "the check of the base was stopped"
-_SETUP, _VERIFY, _GATE = "setup", "verify", "gate"
-_MAX_PASSED = 100
-_MAX_SHOWN_LINES = 30
-_MAX_LINE_CHARS = 1000
-_STEP_SECONDS = 0.1
-_CHUNK_BYTES = 1 << 16
+SETUP, VERIFY, _GATE = "setup", "verify", "gate"
 
 
 @dataclass(frozen=True, slots=True)
 class BaseCheck:
+    """`agent`: the agent that a node is looked for with this check; "": none."""
+
     name: str
     command: str
     timeout: float
-
-
-class PreflightError(UserError):
-    """A check does not pass on the base, so no agent was started. `output` are the last lines that it printed."""
-
-    def __init__(self, message: str, output: Sequence[str] = (), *, hint: str = SKIP_HINT) -> None:
-        super().__init__("\n".join((message, *(f"  {line}" for line in output))), hint=hint)
-        self.summary = message
-        self.output = tuple(output)
-
-
-class PreflightStoppedError(UserError):
-    """It was asked to stop."""
+    agent: str = ""
+    programs: tuple[str, ...] = ()
+    sandbox: SandboxSpec | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Preflight:
-    """What to check on the commit `base`."""
+    """What to check on the commit `base`. `agents` are those of the batch's tasks."""
 
     location: RepoLocation
     config: Config
     settings: Settings
     base: str
     setup: WorkspaceSetup
+    agents: tuple[AgentSpec, ...] = ()
 
     @property
     def checks(self) -> list[BaseCheck]:
-        settings = self.settings
+        settings, sandbox = self.settings, self.build_sandbox(self.settings.sandbox, is_check=True)
         checks = (
-            BaseCheck(_SETUP, self.setup.setup or "", settings.timeout),
-            BaseCheck(_VERIFY, settings.verify or "", settings.verify_timeout),
-            BaseCheck(_GATE, settings.gate or "", settings.gate_timeout),
+            BaseCheck(SETUP, self.setup.setup or "", settings.timeout, sandbox=sandbox),
+            BaseCheck(VERIFY, settings.verify or "", settings.verify_timeout, sandbox=sandbox),
+            BaseCheck(_GATE, settings.gate or "", settings.gate_timeout, sandbox=sandbox),
         )
-        return [check for check in checks if check.command]
+        return [*self._list_agent_checks(), *(check for check in checks if check.command)]
 
-    @property
-    def sandbox(self) -> SandboxSpec | None:
-        table, mode = self.config.sandbox, self.settings.sandbox
-        is_confined = mode is not SandboxMode.OFF and table.include_checks
-        if not is_confined:
+    def _list_agent_checks(self) -> list[BaseCheck]:
+        """One for each agent, on a cluster. On this machine, planning has looked for the programs."""
+        if not is_remote(self.settings):
+            return []
+        return [
+            BaseCheck(
+                f"agent {agent.name}",
+                "true",
+                self.settings.timeout,
+                agent.name,
+                list_agent_programs(agent),
+                self.build_sandbox(agent.sandbox or self.settings.sandbox),
+            )
+            for agent in self.agents
+        ]
+
+    def build_sandbox(self, mode: SandboxMode, *, is_check: bool = False) -> SandboxSpec | None:
+        table = self.config.sandbox
+        if mode is SandboxMode.OFF or (is_check and not table.include_checks):
             return None
         options = build_sandbox_options(self.config)
         return SandboxSpec(
@@ -124,18 +102,22 @@ class Preflight:
     @property
     def key(self) -> str:
         """Of what the result depends on."""
-        content = (2, self.base, astuple(self.setup), self.settings.verify, self.settings.gate, self.settings.sandbox)
+        content = [2, self.base, astuple(self.setup), self.settings.verify, self.settings.gate, self.settings.sandbox]
+        if is_remote(self.settings):
+            agents = [(check.agent, check.programs, check.sandbox and check.sandbox.mode) for check in self.checks]
+            content += [self.settings.executor, self.config.ray.address, os.environ.get("RAY_ADDRESS", ""), agents]
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:40]
 
 
 def plan_preflight(location: RepoLocation, preview: PlanPreview, submission: Submission) -> Preflight | None:
-    """None: it is turned off, or there is nothing to check here. In place there is no unmodified base to check in, and what
-    nodes of a cluster have is unknown here.
-    """
-    if submission.options is None or not preview.loaded.config.run.preflight or is_remote(submission.settings):
+    """None: it is turned off, or there is nothing to check here. In place there is no unmodified base to check in."""
+    if submission.options is None or not preview.loaded.config.run.preflight:
         return None
-    setup = submission.options.setup
-    preflight = Preflight(location, preview.loaded.config, submission.settings, submission.base, setup)
+    setup, agents = (
+        submission.options.setup,
+        _select_agents(submission.plan.tasks, submission.agents, submission.settings),
+    )
+    preflight = Preflight(location, preview.loaded.config, submission.settings, submission.base, setup, agents)
     return preflight if preflight.checks else None
 
 
@@ -143,14 +125,32 @@ def plan_batch_preflight(
     location: RepoLocation, config: Config, settings: Settings, batch: BatchState, inputs: BatchInputs
 ) -> Preflight | None:
     """As `plan_preflight`, for a batch that gets these `settings` after it was submitted."""
-    if settings.isolation is not Isolation.WORKTREE or not config.run.preflight or is_remote(settings):
+    if settings.isolation is not Isolation.WORKTREE or not config.run.preflight:
         return None
-    preflight = Preflight(location, config, settings, batch.base, inputs.options.setup)
+    agents = _select_agents(inputs.tasks, inputs.agents, settings)
+    preflight = Preflight(location, config, settings, batch.base, inputs.options.setup, agents)
     return preflight if preflight.checks else None
+
+
+def _select_agents(tasks: Sequence[Task], agents: Sequence[AgentSpec], settings: Settings) -> tuple[AgentSpec, ...]:
+    names = {task.agent or next(iter(settings.agents), "") for task in tasks}
+    return tuple(agent for agent in agents if agent.name in names)
 
 
 def is_remote(settings: Settings) -> bool:
     return settings.executor is not ExecutorKind.LOCAL
+
+
+def require_cluster(preview: PlanPreview) -> None:
+    """Raises UserError if the batch is for a cluster that can't be reached, before anything is started."""
+    if not is_remote(preview.settings):
+        return
+    from plait.runtime.ray.cluster import Cluster  # only where there is one
+
+    try:
+        Cluster(preview.loaded.config.ray.address).close()
+    except WorldError as error:
+        raise UserError(error.message, hint=error.hint) from error
 
 
 def check_model_server(preview: PlanPreview, submission: Submission) -> None:
@@ -176,7 +176,7 @@ def check_signing(
 ) -> None:
     """Make a test signature if the batch's commits are signed. Raises UserError.
 
-    `on_wait` gets the name of a signer that takes long: it may ask for a passphrase.
+    `on_wait` gets the name of a signer that takes long, which may ask for a passphrase, and "" when it has signed.
     """
     is_isolated = submission.settings.isolation is Isolation.WORKTREE
     if not is_isolated or not preview.loaded.config.run.preflight or not are_commits_signed(location.git_dir):
@@ -189,255 +189,3 @@ def check_signing(
             f"no agent was started: results could not be committed, because {error.message}",
             hint=f"{error.hint} --no-preflight starts them anyway.",
         ) from error
-
-
-def run_preflight(
-    preflight: Preflight,
-    on_check: Callable[[BaseCheck], None],
-    on_line: Callable[[str], None],
-    should_stop: Callable[[], bool],
-) -> None:
-    """Return when everything passes on the base, at once if it did before. Raises PreflightError, WorldError if nothing
-    could be run, or PreflightStoppedError. `on_line` gets the output, without secrets.
-    """
-    if preflight.key in _read_passed(preflight.location):
-        return
-    with _hold_preflight_lock(preflight.location, on_line, should_stop):
-        if preflight.key in _read_passed(preflight.location):  # another process checked it meanwhile
-            return
-        with _open_runner(preflight, on_line, should_stop) as runner:
-            for n, check in enumerate(preflight.checks, 1):
-                on_check(check)
-                runner.run(check, n)
-        _save_passed(preflight.location, preflight.key)
-
-
-@contextmanager
-def _hold_preflight_lock(
-    location: RepoLocation, on_line: Callable[[str], None], should_stop: Callable[[], bool]
-) -> Iterator[None]:
-    """Polled, so that waiting for another preflight can be stopped."""
-    claim_state(location.state)
-    has_waited = False
-    while True:
-        with try_lock(location.state / LOCKS_FOLDER / PREFLIGHT) as is_held:
-            if is_held:
-                yield
-                return
-        if should_stop():
-            raise PreflightStoppedError(_STOPPED)
-        if not has_waited:
-            on_line("Waiting for the same check in another process.")
-            has_waited = True
-        time.sleep(_STEP_SECONDS)
-
-
-def _read_passed(location: RepoLocation) -> dict[str, float]:
-    try:
-        return msgspec.json.decode(read_regular_file(location.state / PASSED_FILE), type=dict[str, float])
-    except (OSError, msgspec.DecodeError):
-        return {}
-
-
-def _save_passed(location: RepoLocation, key: str) -> None:
-    """A failure only means that it is checked again."""
-    passed = {**_read_passed(location), key: time.time()}
-    newest = sorted(passed.items(), key=lambda item: item[1])[-_MAX_PASSED:]
-    with suppress(OSError):
-        replace_file(location.state / PASSED_FILE, msgspec.json.encode(dict(newest)))
-
-
-class _Runner:
-    """Runs attempts of the gate's workspace, one after another. It is its executor's ExecutorCallbacks."""
-
-    def __init__(
-        self, preflight: Preflight, ports: range, on_line: Callable[[str], None], should_stop: Callable[[], bool]
-    ) -> None:
-        self._preflight = preflight
-        self._ports = ports
-        self._on_line = on_line
-        self._should_stop = should_stop
-        self._current: Attempt | None = None
-        self._exit_code: int | None = None
-        self._failure: str | None = None
-        self._is_set_up = False
-        self.reactor = SelectReactor()
-        self.workers = WorkerPool(self.reactor)
-        self.executor = open_executor(preflight.location, preflight.config, self.workers, self.reactor, self)
-
-    def on_launched(self, attempt: Attempt, pid: int | None) -> None:
-        pass
-
-    def on_start_failed(self, attempt: Attempt, error: Exception) -> None:
-        self.on_lost(attempt, describe_error(error))
-
-    def on_exited(self, attempt: Attempt, code: int) -> None:
-        if attempt == self._current:
-            self._exit_code = code
-
-    def on_lost(self, attempt: Attempt, why: str) -> None:
-        if attempt == self._current:
-            self._failure = why
-
-    @property
-    def _has_ended(self) -> bool:
-        return self._exit_code is not None or self._failure is not None
-
-    def _begin(self, n: int) -> Attempt:
-        self._current = make_gate_attempt(PREFLIGHT, n)
-        self._exit_code = self._failure = None
-        return self._current
-
-    def run(self, check: BaseCheck, n: int) -> None:
-        """Raises as `run_preflight`."""
-        attempt = self._begin(n)
-        output = _OutputReader(self.executor.open_transcript(attempt).read, self._on_line)
-        self.executor.start(self._build_spec(check, attempt))
-        stopped = self._wait(check, attempt, output)
-        output.finish()
-        if stopped:
-            raise PreflightStoppedError(_STOPPED)
-        if self._failure is not None:
-            raise WorldError(f"can't check {check.name} on the base commit: {self._failure}", hint=SKIP_HINT)
-        if self._exit_code:
-            raise self._make_error(check, attempt, self._exit_code, output)
-        self._is_set_up = self._is_set_up or check.name == _SETUP
-
-    def stop(self, attempts: int) -> None:
-        """End what still runs: of this preflight, or of an earlier one whose process was killed."""
-        for n in range(1, attempts + 1):
-            attempt = self._begin(n)
-            if isinstance(self.executor.adopt(attempt), RunningProcess):
-                self.executor.terminate(attempt, at_once=True)
-                while not self._has_ended:
-                    self.reactor.step(_STEP_SECONDS)
-
-    def close(self) -> None:
-        """Give the workspace back, with what setup made in it."""
-        while self.executor.end_leftovers():
-            self.reactor.step(_STEP_SECONDS)
-        self.executor.workspaces.release_batch(PREFLIGHT, (), has_ended=True)
-        while not self.workers.is_idle:
-            self.reactor.step(_STEP_SECONDS)
-
-    def _wait(self, check: BaseCheck, attempt: Attempt, output: _OutputReader) -> bool:
-        """Whether it was stopped. Raises PreflightError after its time limit."""
-        deadline = time.monotonic() + check.timeout
-        stopped = is_late = False
-        while not self._has_ended:
-            self.reactor.step(_STEP_SECONDS)
-            output.read()
-            if not stopped:
-                is_late = time.monotonic() > deadline
-                stopped = is_late or self._should_stop()
-                if stopped:
-                    self.executor.terminate(attempt, at_once=False)
-        if is_late:
-            output.finish()
-            why = f"{check.name} did not end in {format_duration(check.timeout)} on the base commit"
-            raise PreflightError(f"{why}, before any agent has started", output.last_lines)
-        return stopped
-
-    def _build_spec(self, check: BaseCheck, attempt: Attempt) -> AttemptSpec:
-        """A setup has nothing to run after it. What it left for verification stays; the gate gets a clean workspace, as on
-        a batch's result.
-        """
-        preflight = self._preflight
-        location = preflight.location
-        workspace, folder = self.executor.workspaces.path(attempt), self.executor.attempt_folder(attempt)
-        command = build_script_command("true" if check.name == _SETUP else check.command, folder)
-        keeps_setup = check.name == _VERIFY and self._is_set_up
-        sandbox = preflight.sandbox
-        env = build_environment(
-            os.environ
-            if sandbox is None
-            else confine_environment(os.environ, preflight.config.sandbox.variables, sandbox),
-            attempt=attempt,
-            task=Task(""),
-            workspace=workspace,
-            ports=self._ports,
-            name=make_unique_name(location.state, PREFLIGHT, ""),
-            server_tokens=list_server_tokens(),
-        )
-        return AttemptSpec(
-            attempt,
-            command.argv,
-            workspace,
-            env,
-            kind=AttemptKind.IN_PLACE if keeps_setup else AttemptKind.GATE,
-            checkout=str(location.top),
-            base=preflight.base,
-            setup=preflight.setup,
-            files=tuple(AttemptFile(f"{folder}/{name}", text.encode()) for name, text in command.files),
-            sandbox=sandbox,
-        )
-
-    def _make_error(self, check: BaseCheck, attempt: Attempt, code: int, output: _OutputReader) -> PreflightError:
-        setup_failure = self.executor.workspaces.find_setup_failure(attempt)
-        why = classify_exit(code, "").detail if setup_failure is None else setup_failure
-        name = check.name if setup_failure is None else _SETUP
-        base = self._preflight.base[:10]
-        return PreflightError(
-            f"{name} fails on the base commit {base}, before any agent has started: {why}", output.last_lines
-        )
-
-
-class _OutputReader:
-    """Passes complete lines of a transcript on, without secrets, and keeps the last ones."""
-
-    def __init__(self, read: Callable[[int, int], TranscriptChunk], on_line: Callable[[str], None]) -> None:
-        self._read = read
-        self._on_line = on_line
-        self._redact = LineRedactor(build_redactor(os.environ))
-        self._at = 0
-        self._rest = b""
-        self.last_lines: list[str] = []
-
-    def read(self) -> None:
-        while (chunk := self._read(self._at, _CHUNK_BYTES)).data:
-            self._at = chunk.end
-            *lines, self._rest = (self._rest + chunk.data).split(b"\n")
-            if len(self._rest) > _CHUNK_BYTES:  # a line without an end
-                lines, self._rest = [*lines, self._rest], b""
-            for line in lines:
-                self._add(line)
-
-    def finish(self) -> None:
-        self.read()
-        if self._rest:
-            self._add(self._rest)
-        self._rest = b""
-
-    def _add(self, line: bytes) -> None:
-        whole = self._redact(line.decode("utf-8", "replace"))
-        text = whole[: len(whole) - len(whole.lstrip(" "))] + to_plain_text(whole, _MAX_LINE_CHARS)
-        self._on_line(text)
-        self.last_lines = [*self.last_lines, text][-_MAX_SHOWN_LINES:]
-
-
-@contextmanager
-def _open_runner(
-    preflight: Preflight, on_line: Callable[[str], None], should_stop: Callable[[], bool]
-) -> Iterator[_Runner]:
-    """Everything of an earlier preflight that was killed is removed first, everything of this one last."""
-    leases = PortLeases(find_shared_state_folder() / "ports", f"{PREFLIGHT}-{os.getpid()}", DEFAULT_PORTS)
-    ports = range(0)
-    with suppress(OSError):
-        ports = leases.lease(PREFLIGHT, "", None)
-    runner = _Runner(preflight, ports, on_line, should_stop)
-    try:
-        runner.stop(len(preflight.checks))
-        remove_batch_files(preflight.location, PREFLIGHT)
-        yield runner
-    except BaseException:
-        runner.stop(len(preflight.checks))
-        raise
-    finally:
-        runner.close()
-        runner.executor.close()
-        runner.workers.close()
-        runner.reactor.close()
-        remove_batch_files(preflight.location, PREFLIGHT)
-        with suppress(OSError):
-            leases.give_back(PREFLIGHT, "")
-            leases.close()

@@ -78,7 +78,7 @@ def find_missing_program(command: str) -> str | None:
 
 
 def is_installed(program: str) -> bool:
-    """A path inside of the workspace counts: only there it can be looked for."""
+    """Whether the program is installed. A path inside the workspace counts: it can only be looked for there."""
     if "/" not in program:
         return shutil.which(program) is not None
     return not program.startswith("/") or (Path(program).is_file() and os.access(program, os.X_OK))

@@ -74,12 +74,12 @@ class PastBatches:
 
     def estimate_length(self, plan: Plan, settings: Settings) -> float | None:
         """Seconds to the end. A guess that looks like knowledge is worse than none: None where history knows nothing."""
-        if self.state is None:
+        if self.describe_basis(plan, settings) is None:
             return None
         from plait.core import estimate
+        from plait.core.state import State
 
-        is_known = estimate.describe_basis(self.state, plan.tasks, settings) is not None
-        return estimate.estimate_batch(self.state, plan, settings) if is_known else None
+        return estimate.estimate_batch(self.state or State(), plan, settings)
 
     def describe_basis(self, plan: Plan, settings: Settings) -> str | None:
         """What the estimated length is based on; None if there is no estimate."""

@@ -11,7 +11,7 @@ from plait.core.plan import Problem, Severity
 from plait.core.pull_request_text import write_pull_request
 from plait.core.requests import PullRequestOverride, check_body, check_title
 from plait.core.settings import Publish
-from plait.core.views import BatchView
+from plait.core.views import BatchView, describe_password_wait
 from plait.git.command import Git
 from plait.git.location import RepoLocation
 from plait.store import project_files
@@ -30,6 +30,7 @@ class PullRequestPreview:
     """`title` and `body` are what would be sent now, `own` what plait would write by itself. `target` null: only the
     remote knows it. `shipped`: the branch is published as it is. `why` says why no pull request can be opened, as far
     as that can be told without a network; with `canPush`, the branch can still be pushed.
+    `hint` also says what git waits for while the branch is published.
     """
 
     batch_id: str
@@ -74,7 +75,7 @@ def preview_pull_request(
         can_publish=not pull_request_problem,
         can_push=not push_problem,
         why=pull_request_problem or None,
-        hint=hint or None,
+        hint=(describe_password_wait(view.awaited_program) if view.awaited_program else hint) or None,
     )
 
 

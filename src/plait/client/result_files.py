@@ -105,7 +105,7 @@ def _describe_entrant(batch: BatchState, task: TaskState, entrant: TaskState, ro
 
 def _describe_verdict(task: TaskState, entrant: TaskState, loss_reason: str) -> str:
     if entrant.status is None:
-        return "at work" if entrant.alive else "not over"
+        return "running" if entrant.alive else "not finished"
     if entrant.status is not TaskStatus.DONE:
         return f"{entrant.status.value.replace('_', ' ')}: {entrant.reason}"
     if entrant.task.id in task.rejected_entrants:

@@ -16,7 +16,7 @@ from plait.core.events import Record
 from plait.core.fast_dataclass import dataclass
 from plait.core.reducers import evolve
 from plait.core.requests import Drop, Feedback, Recheck, Request, Resolve, Resume, Retry, Ship, Submit
-from plait.core.state import State
+from plait.core.state import BatchState, State
 from plait.engine import daemon
 from plait.engine.daemon import EngineInfo
 from plait.git.location import RepoLocation
@@ -240,6 +240,13 @@ class Session:
         """The state including submitted batches that no engine has taken yet."""
         return with_pending_submits(self.state, self.list_pending())
 
+    def get_batch(self, batch_id: str) -> BatchState:
+        """Raises WorldError if the journal no longer has it."""
+        batch = self.state.batches.get(batch_id)
+        if batch is None:
+            raise WorldError(f"batch {batch_id} is gone: the journal was removed or replaced")
+        return batch
+
     def ensure_engine(self) -> None:
         """Start an engine if there is work and none runs. Raises WorldError if engines keep exiting."""
         from plait.core.scheduler.rules import is_engine_needed  # loads all rules
@@ -353,7 +360,7 @@ class Session:
             self._event_stream.replay(record)
 
     def _is_journal_replaced(self) -> bool:
-        """Checked now and then; `wait` notices it at once."""
+        """Whether there is another journal now. Checked now and then; `wait` notices it at once."""
         assert self._reader is not None
         now = time.monotonic()
         if now - self._journal_checked_at < JOURNAL_CHECK_SECONDS:

@@ -58,7 +58,7 @@ def list_retryable(batch: BatchState) -> tuple[TaskState, ...]:
 
 
 def _is_unblocked(task: TaskState) -> bool:
-    """It was blocked by a task that is done by now: its finished work was verified again."""
+    """Whether the task that blocked it is done by now, because its finished work was verified again."""
     return task.status is TaskStatus.BLOCKED and task.by is not None and not task.pending_needs
 
 

@@ -132,7 +132,7 @@ def check_written_task(
         before is None or before.source_entry.status is not SourceStatus.UNREADABLE
     ):
         raise _make_field_error(
-            _likely_field(draft), _find_file_problems(loaded, file), f"{file} would be no task that can be run"
+            _likely_field(draft), _find_file_problems(loaded, file), f"{file} would not be a task that can be run"
         )
     _check_values(loaded, located, draft)
     task = located.source_entry.task
@@ -223,7 +223,9 @@ def create_task_file(location: RepoLocation, config: Config, draft: TaskDraft) -
 
 def _require_title(draft: TaskDraft) -> TaskDraft:
     if draft.text is not None:
-        raise FieldError("a new task is made of title and body", field="text", hint="Leave it out.")
+        raise FieldError(
+            "a new task is given by its title and body, not as a whole text", field="text", hint="Leave it out."
+        )
     if draft.title is None:
         raise FieldError("a task needs a title", field="title", hint="Describe the task in a few words.")
     words = {name: word for name, word in draft.words.items() if word}
@@ -418,7 +420,7 @@ def _resolve_folder(location: RepoLocation, name: str) -> Path | None:
 
 
 def _can_be_folder(path: Path) -> bool:
-    """One stat call, since the folder may be created at any moment."""
+    """Whether the path is a folder or free. One stat call, since the folder may be created at any moment."""
     try:
         return stat.S_ISDIR(path.stat().st_mode)
     except FileNotFoundError:

@@ -108,7 +108,7 @@ def _normalize_text(name: str, value: str | None) -> str | None:
 
 def _check_list(name: str, items: Sequence[str]) -> None:
     if len(items) > _MAX_LIST_ITEMS:
-        raise FieldError(f"{name} has {len(items)} items; {_MAX_LIST_ITEMS} are enough for any task", field=name)
+        raise FieldError(f"{name} has {len(items)} items; the limit is {_MAX_LIST_ITEMS}", field=name)
     for item in items:
         if not item.strip():
             raise FieldError(f"{name} has an empty item", field=name)
@@ -117,7 +117,7 @@ def _check_list(name: str, items: Sequence[str]) -> None:
 
 def _check_value(name: str, value: str, max_length: int, *, multiline: bool = False) -> None:
     if len(value) > max_length:
-        raise FieldError(f"{name} has {len(value)} characters; {max_length} are the most", field=name)
+        raise FieldError(f"{name} has {len(value)} characters; the limit is {max_length}", field=name)
     control = _CONTROL.search(value)
     if control is not None:
         line = value.count("\n", 0, control.start()) + 1

@@ -128,7 +128,7 @@ def _read_text(loaded: LoadedSources, located: LocatedTask) -> str | None:
 
 
 def _find_phase_title(source_set: SourceSet, key: str | None) -> str | None:
-    return next((phase.label for phase in source_set.phases if phase.key == key), key)
+    return next((phase.title or phase.key for phase in source_set.phases if phase.key == key), key)
 
 
 def _describe_task(

@@ -36,13 +36,22 @@ class FeedbackPart:
     text: str
 
 
-class NoteKind(StrEnum):
-    """A request of a person, a question to one, or a step that plait took with the task and that is no attempt."""
+class EntryKind(StrEnum):
+    """`retry` is a person's request, `retried` plait's own retry. `feedback` waits for the next attempt. `rebuild` made its
+    commit again.
+    """
 
+    ATTEMPT = "attempt"
+    GATE = "gate"
+    MERGE = "merge"
+    REBUILD = "rebuild"
+    PUBLISH = "publish"
+    FEEDBACK = "feedback"
     QUESTION = "question"
     APPROVE = "approve"
     RETRY = "retry"
     RECHECK = "recheck"
+    RESOLVE = "resolve"
     CANCEL = "cancel"
     DROP = "drop"
     RETRIED = "retried"
@@ -53,10 +62,12 @@ class NoteKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TaskNote:
-    """`status` is that of a task that ended."""
+    """A request of a person, a question to one, or a step of plait that is no attempt. `status` is that of a task that ended,
+    also of one that is retried.
+    """
 
     at: float
-    kind: NoteKind
+    kind: EntryKind
     text: str = ""
     files: tuple[str, ...] = ()
     status: TaskStatus | None = None
@@ -94,14 +105,14 @@ class TaskNotes:
     def list_waiting(self) -> list[FeedbackPart]:
         return self.feedback[self.delivered :]
 
-    def add(self, at: float, kind: NoteKind, text: str = "", files: tuple[str, ...] = ()) -> None:
+    def add(self, at: float, kind: EntryKind, text: str = "", files: tuple[str, ...] = ()) -> None:
         self.notes.append(TaskNote(at, kind, text, files))
 
     def ask(self, at: float, question: str) -> None:
         """An agent's question is reported when it asks, and again when its attempt has ended."""
         if question != self.question:
             self.question = question
-            self.add(at, NoteKind.QUESTION, question)
+            self.add(at, EntryKind.QUESTION, question)
 
     def add_feedback(self, part: FeedbackPart) -> None:
         """As in the core, no text is told twice."""
@@ -121,15 +132,17 @@ class TaskNotes:
     def apply_request(self, at: float, request: q.Request) -> None:
         match request:
             case q.Approve():
-                self.add(at, NoteKind.APPROVE)
+                self.add(at, EntryKind.APPROVE)
             case q.CancelTask():
-                self.add(at, NoteKind.CANCEL)
+                self.add(at, EntryKind.CANCEL)
             case q.Drop():
-                self.add(at, NoteKind.DROP)
+                self.add(at, EntryKind.DROP)
             case q.Retry():
-                self.add(at, NoteKind.RETRY, request.agent or "")
+                ended = next((note for note in reversed(self.notes) if note.kind is EntryKind.ENDED), None)
+                status = ended.status if ended is not None else None
+                self.notes.append(TaskNote(at, EntryKind.RETRY, request.agent or "", status=status))
             case q.Recheck():
-                self.add(at, NoteKind.RECHECK)
+                self.add(at, EntryKind.RECHECK)
             case q.Feedback():
                 source = find_person_source(request.text, asked=self.question != "")
                 self.add_feedback(FeedbackPart(at, source, request.text))
@@ -165,7 +178,7 @@ class BatchNotes:
                 self.get(event.task).ask(at, event.question)
             case r.RebuildDone():
                 for conflict in event.clashes:
-                    self.get(conflict.task).add(at, NoteKind.CONFLICT, files=conflict.files)
+                    self.get(conflict.task).add(at, EntryKind.CONFLICT, files=conflict.files)
             case d.RetryGranted() | d.TaskInterrupted() | d.TaskEnded():
                 self._apply_task_decision(at, event)
             case _:
@@ -177,9 +190,9 @@ class BatchNotes:
             case d.RetryGranted() if event.feedback:
                 task.add_feedback(FeedbackPart(at, find_retry_source(event.category), event.feedback))
             case d.RetryGranted():
-                task.add(at, NoteKind.RETRIED, event.why)
+                task.add(at, EntryKind.RETRIED, event.why)
             case d.TaskInterrupted():
-                task.add(at, NoteKind.INTERRUPTED, event.reason)
+                task.add(at, EntryKind.INTERRUPTED, event.reason)
             case d.TaskEnded():
                 task.clear_feedback()
-                task.notes.append(TaskNote(at, NoteKind.ENDED, event.reason, status=event.status))
+                task.notes.append(TaskNote(at, EntryKind.ENDED, event.reason, status=event.status))

@@ -50,7 +50,7 @@ class RecheckFields(BaseModel):
     def to_flags(self) -> dict[str, object]:
         """The settings that are given, by key. Raises FieldError."""
         keys = [KEYS_BY_NAME[name] for name in RETRY_KEYS]
-        given = {key.name: _check_value(key, getattr(self, key.field, None), key.field) for key in keys}
+        given = {key.name: check_value(key, getattr(self, key.field, None), key.field) for key in keys}
         return {name: value for name, value in given.items() if value is not None}
 
 
@@ -111,7 +111,7 @@ class BatchSpec(ApiBody):
         """By key, as from the command line. Raises FieldError for an unknown name or an invalid value."""
         keys = {name: _find_key(name) for name in self.settings or ()}
         given = {
-            keys[name].name: _check_value(keys[name], value, f"settings.{name}")
+            keys[name].name: check_value(keys[name], value, f"settings.{name}")
             for name, value in (self.settings or {}).items()
         }
         if self.contest is not None and self.contest.agents:
@@ -157,7 +157,7 @@ def _find_key(name: str) -> AnyKey:
     return PER_BATCH[name]
 
 
-def _check_value(key: AnyKey, value: object, field: str) -> object:
+def check_value(key: AnyKey, value: object, field: str) -> object:
     """Null: the setting is not given."""
     kind = key.value_type
     if value is None:

@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, closing
+from itertools import chain
 from weakref import WeakValueDictionary
 
 from plait.client.api_errors import FieldError
@@ -46,8 +47,9 @@ class KeyedRequest:
         """Raises FieldError if the key was used for another operation of this project."""
         if not self.key:
             return
-        earlier = [name for name in find_stored_requests(client) if name.startswith(f"{self._prefix}-")]
-        if any(not name.startswith(self.make_id()) for name in earlier):
+        with_key, own = f"{self._prefix}-", self.make_id()
+        stored = chain(client.state.seen_requests, (request.id for request in client.list_pending()))
+        if any(name.startswith(with_key) and not name.startswith(own) for name in stored):
             raise FieldError(
                 "this Idempotency-Key was used for a different request",
                 field="Idempotency-Key",

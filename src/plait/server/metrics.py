@@ -228,7 +228,7 @@ GAUGES: Mapping[str, MetricFamily] = {
     "plait_cluster_slots": MetricFamily(
         "Attempts that the cluster's nodes can run at once",
         (),
-        lambda read: sum(node.slots for node in read.nodes if node.is_alive),
+        lambda read: sum(node.usable_slots for node in read.nodes if node.is_alive),
     ),
     "plait_cluster_slots_used": MetricFamily(
         "Slots of the cluster's nodes that are taken, by any engine",

@@ -14,6 +14,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from plait.client.event_types import StreamEvent
+from plait.client.merged_changes import ChangedFiles
 from plait.client.planning.plan_preview import PlanPreview
 from plait.client.planning.submission import check_admission, lock_submission
 from plait.client.session import (
@@ -56,6 +57,7 @@ class ProjectSession:
         self.id, self.location, self.url = project_id, location, url
         self.buffer = EventBuffer("")
         self.source_cache = SourceCache()
+        self.changed_files = ChangedFiles()
         self.readers = self.log_readers = self.heartbeats = 0
         self.scopes: set[RequestScope] = set()  # requests in progress
         self.last_used = time.monotonic()

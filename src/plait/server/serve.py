@@ -358,6 +358,6 @@ def _describe_port_owner(port: int) -> str:
 
 
 def is_unexpected(record: logging.LogRecord) -> bool:
-    """Requests that uvicorn cancels at shutdown are expected."""
+    """Whether the log record is of an error. Requests that uvicorn cancels at shutdown are expected."""
     cause = record.exc_info[1] if record.exc_info else None
     return not isinstance(cause, asyncio.CancelledError) and not str(record.msg).startswith("Cancel %s")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from pathlib import Path
 from random import Random
@@ -16,7 +17,7 @@ from tests.support.contest_project import AMBER, BIRCH, ContestProject
 from tests.support.engine_killer import EngineKiller, resume_until
 from tests.support.git_repository import ReferenceMerger
 
-KILLS = 10
+KILLS = 100 if os.environ.get("PLAIT_CRASH_LONG") else 4
 TASKS = ("a", "b", "c")
 # Each entrant is refused the first time; kills cost no retry, and a refusal neither: there is none to lose.
 WRITES = """echo "begin $PLAIT_BATCH $PLAIT_TASK_ID $PLAIT_ATTEMPT" >>"$TOLD"

@@ -12,6 +12,7 @@ from plait.client.event_types import EventFields, EventType, GateProgress, Strea
 from plait.core.reports import (
     AttemptAsked,
     AttemptPhase,
+    CommitWaiting,
     ConflictCleared,
     ConflictPredicted,
     EngineTaken,
@@ -22,7 +23,7 @@ from plait.core.reports import (
 from plait.core.requests import Drop, Pause, Stop
 from plait.core.settings import Isolation, Mode, Publish, Settings
 from plait.core.status import Category
-from plait.core.task import Task
+from plait.core.task import Attempt, Step, Task
 from plait.testing.script import BATCH, Script, task_needing
 
 ALONE = Settings(isolation=Isolation.IN_PLACE, retries=1)
@@ -68,6 +69,14 @@ def test_a_task_that_waits_for_a_person_shows_the_command() -> None:
     assert lines(script)[-1] == f"00:16:42  it's        asks: Which one? · {answer}"
 
 
+def test_a_program_that_may_ask_for_a_passphrase_is_a_line() -> None:
+    script = Script("03-split", "04")
+    script.exit_attempt("03-split", tip=None, uncommitted=True)
+    script.apply(CommitWaiting(Attempt(BATCH, "03-split", Step.WRITE, 1), 1, "gpg"))
+    waits = "committing the result: waiting for gpg, which signs the commit and may ask for a passphrase"
+    assert lines(script)[-1].endswith(f"  03-split    {waits}")
+
+
 def test_limits_and_pauses_are_lines() -> None:
     script = Script("03-split", settings=ALONE)
     script.apply(RateLimited("anthropic", script.now + 61))
@@ -79,7 +88,7 @@ def test_limits_and_pauses_are_lines() -> None:
     assert [line[10:] for line in lines(script)[2:]] == [
         "plait       anthropic is unavailable until 00:17:42: the provider refused",
         "plait       nothing new starts: no disk",
-        "plait       the machine is available again",
+        "plait       tasks can start again",
         "batch 7f3a  paused by request",
         "batch 7f3a  paused: stopped by request",
         "03-split    interrupted: stopped by request",

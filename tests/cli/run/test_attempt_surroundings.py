@@ -13,8 +13,11 @@ def variables(text: str) -> dict[str, str]:
 
 def test_an_attempt_gets_its_ids_and_paths_as_variables(project: TempProject) -> None:
     project.task("01-walls", "env > env.txt", env="{COLOUR: red}")
-    assert project.plait("run", env={"SECRET": "hush"}).code == 0
+    token = project.plait("token").out.strip()
+    assert project.plait("run", env={"SECRET": "hush", "SERVER": token}).code == 0
     found = variables(project.read("env.txt"))
+    assert token
+    assert "SERVER" not in found
     batch = project.batch().id
     assert (found["PLAIT_TASK_ID"], found["PLAIT_BATCH"], found["PLAIT_ATTEMPT"]) == ("01-walls", batch, "1")
     assert found["PLAIT_STEP"] == "write"

@@ -140,6 +140,18 @@ def test_a_detached_batch_continues_and_can_be_followed(project: TempProject) ->
     assert len(project.state().batches) == 1
 
 
+def test_a_batch_whose_engine_was_killed_is_resumed_in_the_background(project: TempProject) -> None:
+    project.task("01-walls", WAITS)
+    assert project.plait("run", "--detach").code == 0
+    wait_until(lambda: begun(project, "01-walls"))
+    engine = project.state().engine
+    assert engine is not None
+    os.kill(engine.pid, signal.SIGKILL)
+    assert project.plait("run", "--resume", "--detach").code == 0
+    (project.top.parent / "go").touch()
+    wait_until(lambda: project.statuses() == {"01-walls": "done"})
+
+
 def test_a_closed_pipe_does_not_stop_the_batch(project: TempProject) -> None:
     project.task("01-walls", WAITS)
     front = project.start("run")

@@ -66,9 +66,12 @@ def test_dependents_and_later_phases_start_and_are_warned_of_a_base_without_the_
     assert f"--base {branch}" in answer.err
 
 
-@pytest.mark.parametrize("squash", [False, True])
-def test_nothing_is_warned_of_where_the_base_has_the_work(completed: TempProject, *, squash: bool) -> None:
-    completed.git("merge", "--quiet", *(["--squash"] if squash else []), completed.branch)
+@pytest.mark.parametrize("way", ["merged", "squashed", "squashed and changed since"])
+def test_nothing_is_warned_of_where_the_base_has_the_work(completed: TempProject, way: str) -> None:
+    completed.git("merge", "--quiet", *([] if way == "merged" else ["--squash"]), completed.branch)
+    if way == "squashed and changed since":
+        completed.git("commit", "--quiet", "--message", f"Two tasks\n\nPlait-Batch: {completed.batch().id}")
+        completed.write("a.txt", "another text in its place")
     completed.write("later.txt", "committed on top")
     completed.task("03-c", "cat a.txt > c.txt", needs="[01-a]")
     completed.commit_all()

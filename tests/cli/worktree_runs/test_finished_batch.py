@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.support.cli_runner import CliResult, ask
+from tests.support.cli_runner import CliResult, Say, ask
 from tests.support.temp_project import TempProject, temp_project as make
 from tests.support.waiting import wait_until
-
-Say = Callable[..., CliResult]
 
 MEET = "touch ../../$PLAIT_TASK_ID; until [ -e ../../01-a ] && [ -e ../../02-b ]; do sleep 0.02; done"
 GATE = "echo looking; test ! -e 03-bad.txt"

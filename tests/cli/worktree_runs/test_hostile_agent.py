@@ -84,8 +84,10 @@ class Battlefield:
             "move branch of the user": lambda: bool(git("for-each-ref", "refs/heads/hostile")),
             "make tag": lambda: bool(git("tag", "--list", "hostile-tag")),
             "run program by nested repository": Path(targets["proof_nested"]).exists,
+            "run program by other git folder": Path(targets["proof_git"]).exists,
             "stop other process": lambda: not _is_running(int(targets["victim"])),
-            "outlive the attempt": lambda: bool(_find_survivors(targets["survivor"])),
+            # The kernel kills what is left in a sandbox when its first process has ended, maybe a moment after bwrap has.
+            "outlive the attempt": lambda: bool(psutil.wait_procs(_find_survivors(targets["survivor"]), timeout=2)[1]),
             "send a datagram": lambda: b"hostile" in self.received,
         }
 
@@ -163,6 +165,7 @@ def prepare_battlefield(folder: Path) -> Iterator[Battlefield]:
             "system_file": str(system_file),
             "exit_target": str(folder / "exit-target"),
             "proof_nested": str(folder / "proof-nested"),
+            "proof_git": str(folder / "proof-git"),
             "survivor": name,
             "ssh_agent": _listen(stack, str(folder / "ssh.sock")),
             "docker": _listen(stack, str(folder / "docker.sock")),

@@ -10,7 +10,7 @@ from tests.support import batch_checks
 from tests.support.temp_project import TempProject
 
 LONG = bool(os.environ.get("PLAIT_SOAK_LONG"))
-TASKS = 1_000 if LONG else 60
+TASKS = 1_000 if LONG else 40
 AT_ONCE = 16
 PATIENCE = 3_600.0 if LONG else 600.0  # seconds
 

@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.guarded_remote import serve_guarded_remote
 from tests.support.local_forge import REPOSITORY, LocalForge, local_forge
 from tests.support.temp_project import TempProject, plait_command
+from tests.support.waiting import wait_until
 
 
 @pytest.fixture
@@ -63,6 +65,46 @@ def test_an_invalid_title_or_description_is_reported_and_nothing_is_published(
     answer = project.plait("pr", *words)
     assert (answer.code, remote.pulls) == (2, [])
     assert why in answer.err
+
+
+def test_a_program_that_asks_for_a_password_is_named_while_it_is_waited_for(
+    project: TempProject, tmp_path: Path
+) -> None:
+    project.task("01-walls", "echo walls > walls.txt")
+    project.commit_all()
+    assert project.plait("run", "tasks", "--yes", "--no-pr").code == 0
+    vault, answer = tmp_path / "git-credential-vault", tmp_path / "answer"
+    vault.write_text(f"#!/bin/sh\nuntil [ -e {answer} ]; do sleep 0.1; done\necho password=wrong\n")
+    vault.chmod(0o755)
+    with serve_guarded_remote() as url:
+        project.git("remote", "set-url", "origin", url)
+        project.git("config", "credential.helper", str(vault))
+        publishing = project.start("pr", "--push")
+        wait = "waiting for a password from git-credential-vault, which may be asking you for it"
+        wait_until(lambda: f", being published: {wait}" in project.plait("status", project.batch().id).out)
+        answer.touch()
+        result = project.finish(publishing)
+    assert (result.code, wait in result.err) == (1, True), result
+    assert wait not in project.plait("status", project.batch().id).out
+
+
+def test_a_password_that_no_one_gives_is_not_waited_for_when_the_batch_is_cancelled(
+    project: TempProject, tmp_path: Path
+) -> None:
+    vault = tmp_path / "git-credential-vault"
+    vault.write_text("#!/bin/sh\nsleep 120\n")
+    vault.chmod(0o755)
+    project.task("01-walls", "echo walls > walls.txt")
+    project.commit_all()
+    with serve_guarded_remote() as url:
+        project.git("remote", "set-url", "origin", url)
+        project.git("config", "credential.helper", str(vault))
+        running = project.start("run", "tasks", "--yes", "--push", "--no-preflight")
+        wait_until(lambda: project.state().batches and project.batch().awaited_program)
+        assert project.plait("cancel").code == 0
+        result = project.finish(running)
+    assert "it was cancelled" in result.out
+    assert "waited 20s" not in result.out
 
 
 NO_PULL_REQUEST = "no pull request: this remote is not on GitHub, GitLab or Gitea"

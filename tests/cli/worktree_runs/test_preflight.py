@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import json
 import signal
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from plait.client.preflight import PASSED_FILE, _OutputReader
-from plait.runtime.executor import TranscriptChunk
+from plait.client import preflight_run
+from plait.client.preflight import Preflight
+from plait.client.preflight_run import PASSED_FILE, _OutputReader, run_preflight
+from plait.config.loading import load_config
+from plait.core.settings import ExecutorKind, Settings
+from plait.engine.app import open_executor
+from plait.git.interfaces import WorkspaceSetup
+from plait.runtime.executor import AttemptSpec, Executor, TranscriptChunk
 from tests.support.temp_project import TempProject, temp_project
-from tests.support.waiting import wait_until
+from tests.support.waiting import TIMEOUT_SECONDS, wait_until
 
 
 @pytest.fixture
@@ -274,3 +282,34 @@ def test_no_agent_starts_if_commits_cannot_be_signed(project: TempProject) -> No
     assert_nothing_started(project)
     assert project.snapshot_user_files() == before
     assert project.git("fsck", "--unreachable", "--no-reflogs") == ""
+
+
+def test_a_check_that_waits_for_a_cluster_says_so(project: TempProject, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Here the cluster has a slot once that was said."""
+    waiting: list[AttemptSpec] = []
+    executors: list[Executor] = []
+    lines: list[str] = []
+
+    def open_full_cluster(*words: Any) -> Executor:
+        executor = open_executor(*words)
+        executors.append(executor)
+        monkeypatch.setattr(executor, "start", waiting.append)
+        return executor
+
+    def add_line(line: str) -> None:
+        lines.append(line)
+        if waiting:
+            type(executors[0]).start(executors[0], waiting.pop())
+
+    monkeypatch.setattr(preflight_run, "open_cluster_executor", open_full_cluster)
+    monkeypatch.setattr(preflight_run, "_NOTICE_SECONDS", 0.0)
+    settings = Settings(verify="echo verified", executor=ExecutorKind.RAY)
+    checked = Preflight(
+        project.place, load_config(project.top), settings, project.git("rev-parse", "HEAD"), WorkspaceSetup()
+    )
+    deadline = time.monotonic() + TIMEOUT_SECONDS
+    run_preflight(checked, lambda _: None, add_line, lambda: time.monotonic() > deadline)
+    assert lines == [
+        "plait: waiting for a free slot of the cluster, or for a node to prepare its workspace",
+        "verified",
+    ]

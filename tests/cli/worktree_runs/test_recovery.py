@@ -104,4 +104,4 @@ def test_resuming_what_has_ended_suggests_a_retry(unverified: TempProject) -> No
     }
     answer = unverified.plait("resume")
     assert answer.code == 1
-    assert answer.err == f"plait: batch {batch} is failed: retry its tasks instead\n  plait retry {batch}\n"
+    assert answer.err == f"plait: batch {batch} has ended (failed): retry its tasks instead\n  plait retry {batch}\n"

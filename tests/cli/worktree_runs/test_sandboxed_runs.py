@@ -63,13 +63,42 @@ def test_without_bubblewrap_nothing_starts_and_auto_says_so(secretive: TempProje
     planned = secretive.plait("run", "tasks", "--dry-run", "--json", "--sandbox", "auto", env=env)
     plan = json.loads(planned.out)
     assert plan["sandbox"] == "off"
-    assert any("there is no sandbox on this machine" in problem["message"] for problem in plan["problems"])
+    (said,) = [each["message"] for each in plan["problems"] if "there is no sandbox on this machine" in each["message"]]
+    assert said.count("bubblewrap (bwrap) isn't installed") == 1
     assert "worktree doesn't work here: bubblewrap (bwrap) isn't installed" in secretive.plait("doctor", env=env).out
 
 
 def test_the_plan_names_the_strongest_sandbox_that_works(secretive: TempProject) -> None:
     assert json.loads(secretive.plait("plan", "tasks", "--json", "--sandbox", "auto").out)["sandbox"] == "strict"
     assert "sandbox       strict" in secretive.plait("plan", "tasks", "--sandbox", "auto").out
+
+
+def test_the_plan_names_the_sandboxes_of_agents_and_tasks(secretive: TempProject) -> None:
+    config = secretive.folder / "home" / "config" / "plait" / "config.toml"
+    config.write_text('[agents.sandboxes]\ncodex = "auto"\nclaude = "off"\n')
+    secretive.task("02-b", "true", sandbox="auto")
+    planned = secretive.plait("plan", "tasks").out
+    assert "sandbox       off (codex: strict)" in planned
+    assert "02-b  02-b  (agent shell, sandbox strict)" in planned
+    assert "sandbox off (codex: strict)" in secretive.plait("run", "tasks", "--dry-run").out
+
+
+def test_a_container_without_a_filter_is_no_stronger(secretive: TempProject) -> None:
+    """Than strict, and the plan says what it lacks."""
+    (secretive.folder / "bin").mkdir()
+    (secretive.folder / "bin" / "docker").write_text(
+        '#!/bin/sh\ncase "$*" in inspect*) echo 999999999;; *"echo up"*) echo up; read line;; esac\n'
+    )
+    (secretive.folder / "bin" / "docker").chmod(0o755)
+    path = remove_programs_from_path(os.environ["PATH"], frozenset({"podman", "docker"}))
+    env = {"PATH": f"{secretive.folder / 'bin'}:{path}", "PLAIT_SANDBOX_IMAGE": "image"}
+    plan = json.loads(secretive.plait("plan", "tasks", "--json", "--sandbox", "container", env=env).out)
+    assert plan["sandbox"] == "container"
+    assert any("agents in containers can reach any host" in problem["message"] for problem in plan["problems"])
+    assert (
+        json.loads(secretive.plait("plan", "tasks", "--json", "--sandbox", "auto", env=env).out)["sandbox"] == "strict"
+    )
+    assert "docker, image; its network is not filtered" in secretive.plait("doctor", env=env).out
 
 
 def test_git_uses_no_settings_of_an_agent_in_place_afterwards(project: TempProject) -> None:
@@ -98,6 +127,29 @@ def test_a_task_asks_for_a_sandbox_and_doctor_tries_it(project: TempProject) -> 
     files = project.read_merged_files()
     assert (files["a.txt"], files["b.txt"]) == ("agent=confined", "agent=open")
     assert "worktree (bubblewrap" in project.plait("doctor").out
+
+
+def test_variables_of_a_task_act_only_inside(project: TempProject) -> None:
+    """They choose neither what the sandbox shows of the home folder, nor what is loaded into the processes around it."""
+    home, proof = project.folder / "home", project.folder / "proof"
+    (home / ".ssh").mkdir()
+    for name in (".ssh/id_rsa", ".netrc"):
+        (home / name).write_text("secret\n")
+    env = {
+        "PATH": f"{home}/.ssh:{os.defpath}",
+        "GIT_CONFIG_GLOBAL": str(home / ".netrc"),
+        "LD_DEBUG": "files",
+        "LD_DEBUG_OUTPUT": str(proof),
+        "MINE": "mine",
+    }
+    project.task(
+        "01-a", f"unset LD_DEBUG; cat {home}/.ssh/id_rsa {home}/.netrc >a.txt; echo $PATH $MINE >>a.txt", env=env
+    )
+    project.commit_all()
+    answer = project.plait(*RUN, "--sandbox", "worktree")
+    assert answer.code == 0, answer
+    assert project.read_merged_files()["a.txt"] == f"{env['PATH']} mine"
+    assert not list(project.folder.glob("proof*"))
 
 
 def test_a_strict_attempt_reaches_listed_hosts_only_and_the_log_names_the_others(project: TempProject) -> None:

@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from plait.client.conflicts import ConflictFile
+from plait.git.interfaces import ConflictKind
+from plait.server.mcp.read_tools import leave_out_texts
 from tests.support.mcp_client import McpClient, ToolJson, connect_mcp
 from tests.support.temp_project import TempProject
 
@@ -139,6 +142,43 @@ async def test_a_paused_batch_waits_and_a_dropped_task_is_removed_from_the_branc
         assert results(await host.call("drop", tasks=["02-two"])) == {"02-two": "granted"}
         assert (await host.wait())["why"] == "ended"
         assert [file["path"] for file in (await host.call("diff"))["files"]] == ["one"]
+
+
+async def test_an_agent_edits_a_conflict_and_the_result_is_merged(project: TempProject) -> None:
+    meet = "touch ../../$PLAIT_TASK_ID; until [ -e ../../01-slate ] && [ -e ../../02-tiles ]; do sleep 0.02; done"
+    for name, text in (("01-slate", "slate"), ("02-tiles", "tiles")):
+        project.task(name, f"{meet}; echo {text} > roof.txt; echo {text} > colour.txt")
+    async with connect_mcp(project) as host:
+        await host.call("run")
+        await host.wait()
+        (lost,) = (name for name, status in statuses(await host.call("status")).items() if status == "conflicted")
+        found = await host.call("conflict", task=lost)
+        assert {file["path"]: "<<<<<<<" in file["merged"] for file in found["files"]} == {
+            "roof.txt": True,
+            "colour.txt": True,
+        }
+        edited = [{"path": "roof.txt", "text": "both\n"}]
+        seen = {"with": found["with"], "tip": found["tip"]}
+        assert "texts need `with` and `tip`" in await host.call_refused("resolve", task=lost, files=edited)
+        moved = await host.call_refused("resolve", task=lost, files=edited, rest="task", **{**seen, "with": "f" * 40})
+        assert "the batch branch was rebuilt" in moved
+        assert results(await host.call("resolve", task=lost, files=edited, rest="task", **seen)) == {lost: "granted"}
+        assert (await host.wait())["batch"]["status"] == "completed"
+        merged = project.read_merged_files()
+        assert (merged["roof.txt"], merged["colour.txt"]) == ("both", lost.partition("-")[2])
+
+
+def test_a_long_text_of_a_conflict_leaves_room_for_those_after_it() -> None:
+    texts = {"a": "1234", "long": "1234567", "b": "12345", "gone": None, "c": "12"}
+    kind, sides = ConflictKind.CONTENT, (None, None, None)
+    files = [
+        ConflictFile(path, kind, "", False, *sides, text, [], [], True, True)  # noqa: FBT003
+        for path, text in texts.items()
+    ]
+    shown, omitted = leave_out_texts(files, 10)
+    assert [file.merged for file in shown] == ["1234", None, "12345", None, None]
+    assert [file.editable for file in shown] == [True, False, True, True, False]
+    assert omitted == ["long", "c"]
 
 
 async def test_settings_of_a_batch_do_not_change_those_of_the_project(project: TempProject) -> None:

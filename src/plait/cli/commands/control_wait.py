@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 
 from plait.cli.output import FAILED, INTERRUPTED, NEEDS_PERSON, OK, print_notice
 from plait.client.session import Session
-from plait.core.errors import WorldError
 from plait.core.explain import explain_status
 from plait.core.reducers.task_index import must_end
 from plait.core.scheduler.merge_queue import is_rebuild_abandoned
@@ -42,10 +41,7 @@ class RequestWait:
 
     @property
     def _batch(self) -> BatchState:
-        batch = self._session.state.batches.get(self._id)
-        if batch is None:
-            raise WorldError(f"batch {self._id} is gone: the journal was removed or replaced")
-        return batch
+        return self._session.get_batch(self._id)
 
     @property
     def _tasks(self) -> list[TaskState]:
@@ -53,7 +49,7 @@ class RequestWait:
         return [batch.tasks[batch.index[name]] for name in self._names]
 
     def _is_dropped(self) -> bool:
-        """What depends on them may have to be removed with them."""
+        """Whether they are out of the branch, and what depended on them has ended too."""
         batch = self._batch
         return batch.is_branch_stable and not any(must_end(batch, task) for task in batch.tasks)
 

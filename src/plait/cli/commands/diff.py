@@ -20,11 +20,10 @@ from plait.cli.format import MINUS_SIGN, is_terminal_output, pluralize
 from plait.cli.output import OK, Page, print_json, print_note
 from plait.client import diff as diffs
 from plait.client.batch_lookup import BatchSelection, find_batch_and_tasks
-from plait.client.history import PastAttempt, read_history
+from plait.client.history import BatchHistory, read_history
 from plait.client.session import open_session
 from plait.core.errors import UserError
 from plait.core.state import State
-from plait.core.task import Step
 from plait.git.command import Git
 from plait.git.location import RepoLocation
 from plait.store import project_files
@@ -46,6 +45,10 @@ def diff_command(
         int | None,
         typer.Option("--since", metavar="N", help="Show only what is different from this earlier attempt."),
     ] = None,
+    resolution: Annotated[
+        int | None,
+        typer.Option("--resolution", metavar="N", help="Show how a person resolved the task's nth conflict."),
+    ] = None,
     stat: Annotated[bool, typer.Option("--stat", help="Show a diffstat only.")] = False,
     name_only: Annotated[bool, typer.Option("--name-only", help="Show file names only.")] = False,
     no_pager: Annotated[bool, typer.Option("--no-pager", help="Don't use a pager.")] = False,
@@ -55,7 +58,7 @@ def diff_command(
     with open_session(location) as session:
         state = session.preview_state()
         target = find_batch_and_tasks(state, names or ())
-        comparison = _choose_comparison(location, state, target, attempt, since)
+        comparison = _choose_comparison(location, state, target, diffs.DiffSelection(attempt, since, resolution))
     with diffs.compute_diff(location, comparison) as diff:
         if as_json:
             describe = diffs.describe_diff if stat or name_only else diffs.describe_full_diff
@@ -70,39 +73,32 @@ def diff_command(
 
 
 def _choose_comparison(
-    location: RepoLocation, state: State, target: BatchSelection, attempt: int | None, since: int | None
+    location: RepoLocation, state: State, target: BatchSelection, which: diffs.DiffSelection
 ) -> diffs.DiffRange:
+    batch = target.batch
     if len(target.tasks) > 1:
         raise UserError("name one task, or none for the whole batch")
     if target.tasks:
-        batch, (task,) = target.batch, target.tasks
-        if since is not None:
-            n = attempt or task.attempt_counts.get(Step.WRITE, 0)
-            return diffs.find_range_since(
-                state, batch, task, (since, n), lambda: _read_attempts(location, batch.id, task.task.id)
-            )
-        if attempt is None:
-            return diffs.find_task_range(state, batch, task)
-        return diffs.find_attempt_range(
-            state, batch, task, attempt, lambda: _read_attempts(location, batch.id, task.task.id)
+        return diffs.choose_task_range(state, batch, target.tasks[0], which, lambda: _read_history(location, batch.id))
+    if which != diffs.DiffSelection():
+        raise UserError(
+            "--attempt, --since and --resolution need a task", hint=f"plait diff {batch.id} TASK --attempt N"
         )
-    if attempt is not None or since is not None:
-        raise UserError("--attempt and --since need a task", hint=f"plait diff {target.batch.id} TASK --attempt N")
-    return diffs.find_batch_range(target.batch)
+    return diffs.find_batch_range(batch)
 
 
-def _read_attempts(location: RepoLocation, batch: str, task: str) -> list[PastAttempt]:
+def _read_history(location: RepoLocation, batch: str) -> BatchHistory:
     with closing(project_files.open_project_journal(location)) as reader:
-        return read_history(reader.read(), batch).list_attempts(task)
+        return read_history(reader.read(), batch)
 
 
 def _print_diff(diff: diffs.Diff, location: RepoLocation, *, pager: bool) -> None:
     if not is_terminal_output():
         sys.stdout.flush()
-        for piece in diff.read_text():  # byte for byte, for `git apply` and the like
+        for piece in diff.trees.read_text():  # byte for byte, for `git apply` and the like
             sys.stdout.buffer.write(piece)
         return
-    lines = colorize(diff.read_text())
+    lines = colorize(diff.trees.read_text())
     if pager and sys.stdout.isatty():
         run_pager(lines, location)
     else:

@@ -22,13 +22,10 @@ from plait.client.session import open_session
 from plait.client.task_notes import FeedbackPart, FeedbackSource
 from plait.core.explain import explain_in_words, explain_status
 from plait.core.reports import Outcome
-from plait.core.settings import ExecutorKind
 from plait.core.state import BatchState, State
 from plait.core.status import Category, TaskStatus
 from plait.core.task import Need, NeedKind
 from plait.core.text import join_names
-from plait.git.location import RepoLocation
-from plait.store.project_files import open_state_paths
 from plait.store.state_claim import open_repo
 
 
@@ -41,11 +38,11 @@ def explain_command(where: Path, names: opt.OneTask = None, *, as_json: opt.Json
     if as_json:
         print_json(describe_explanation(details))
     else:
-        _print_explanation(details, location)
+        _print_explanation(details)
     return OK
 
 
-def _print_explanation(details: FullExplanation, location: RepoLocation) -> None:
+def _print_explanation(details: FullExplanation) -> None:
     state, batch, task = details.state, details.batch, details.task
     page, explanation = Page(), explain_status(state, batch, task)
     page.add_line((explain_in_words(state, batch, task), fmt.STATUS_STYLES[explanation.status]))
@@ -66,7 +63,7 @@ def _print_explanation(details: FullExplanation, location: RepoLocation) -> None
         page.add_line(("attempts", "bold"))
         for attempt in details.attempts:
             _add_attempt(page, attempt)
-            if node := _find_node(location, batch, attempt):
+            if node := details.nodes.get(attempt.attempt):
                 page.add_line((f"  {'':<9} on {node}", "dim"))
     lines = list(describe_result(batch, details.result)) if details.result is not None else []
     if lines:
@@ -77,16 +74,6 @@ def _print_explanation(details: FullExplanation, location: RepoLocation) -> None
     page.add_line()
     page.add_line(suggest_next_step(state, batch, task))
     page.show()
-
-
-def _find_node(location: RepoLocation, batch: BatchState, attempt: PastAttempt) -> str:
-    """The name of the node that it ran on; empty if it ran here, or nowhere yet."""
-    if batch.settings.executor is ExecutorKind.LOCAL:
-        return ""
-    from plait.runtime.ray.placements import Placements  # few batches run on a cluster
-
-    placement = Placements(open_state_paths(location)).read(attempt.attempt)
-    return placement.node_name if placement is not None else ""
 
 
 def _add_need(page: Page, state: State, batch: BatchState, need: Need) -> None:

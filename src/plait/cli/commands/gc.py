@@ -214,7 +214,9 @@ def _add_groups(page: output.Page, entries: Iterable[Removal | KeptItem]) -> Non
     width = max(len(_format_batch(batch)) for batch, _, _ in groups)
     for (batch, kind, why), items in sorted(groups.items())[:_MAX_GROUPS]:
         size = sum(item.size for item in items)
-        amount = f"{pluralize(len(items), kind, _PLURALS.get(kind, ''))}{f', {format_size(size)}' if size else ''}"
+        plural = _PLURALS.get(kind, "")
+        count = kind if kind == plural and len(items) == 1 else pluralize(len(items), kind, plural)
+        amount = f"{count}, {format_size(size)}" if size else count
         only = f" {_get_name(items[0])}" if len(items) == 1 else ""
         page.add_line(f"  {_format_batch(batch):<{width}}  {amount}", (f"{only}: {why}", "dim"))
     if len(groups) > _MAX_GROUPS:

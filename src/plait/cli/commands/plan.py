@@ -56,7 +56,12 @@ def plan_command(
         preview = load_plan_preview(where, source_names or (), plan_options, flags, trust.check_before_reading)
         if prompt is not None:
             return plan_output.print_prompt(preview, prompt, as_json=output_format == "json")
-        if preview.settings.sandbox is not SandboxMode.OFF:
+        plan = preview.planned.plan
+        if (
+            preview.settings.sandbox is not SandboxMode.OFF
+            or preview.loaded.config.agents.sandboxes
+            or (plan is not None and any(task.sandbox for task in plan.tasks))
+        ):
             from plait.client.planning.sandbox import resolve_sandbox  # most plans have none
 
             preview = resolve_sandbox(preview)

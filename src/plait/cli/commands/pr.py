@@ -19,7 +19,7 @@ from plait.core.errors import UserError
 from plait.core.requests import Ship
 from plait.core.settings import Publish
 from plait.core.state import BatchState
-from plait.core.views import BatchView, make_batch_view
+from plait.core.views import BatchView, describe_password_wait, make_batch_view
 from plait.store.state_claim import open_repo
 
 PUBLISH_TIMEOUT_SECONDS = 300.0  # afterwards publishing continues in the background
@@ -81,11 +81,14 @@ def _publish(session: Session, request: Ship, *, as_json: bool) -> int:
     answer = session.send(request)
     if answer.granted is False:
         return _print_failure(session.state.batches[batch], answer.why, "", as_json=as_json)
-    deadline = time.monotonic() + PUBLISH_TIMEOUT_SECONDS
+    deadline, awaited = time.monotonic() + PUBLISH_TIMEOUT_SECONDS, ""
     while (why := _get_pending_reason(session, request)) and time.monotonic() < deadline:
         session.ensure_engine()
         session.wait(PUBLISH_POLL_SECONDS)
         session.read_events()
+        if (program := session.state.batches[batch].awaited_program) not in {awaited, ""}:
+            print_line(describe_password_wait(program), stderr=True)
+        awaited = program
     view = make_batch_view(session.state, session.state.batches[batch])
     if why or view.unshipped is not None:
         return _print_failure(

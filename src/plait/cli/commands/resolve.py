@@ -63,7 +63,9 @@ def resolve_command(
         made = make_resolution(location, view, choices)
         session.subscribe()
         change, onto = view.merge.change, view.merge.onto
-        request = requests.Resolve(new_request_id(), batch_state.id, name, onto, change.tip, made.commit, made.diffstat)
+        request = requests.Resolve(
+            new_request_id(), batch_state.id, name, onto, change.tip, made.commit, made.diffstat, made.files
+        )
         answer = session.send(request)
         return wait_for_ends(session, batch_state.id, [(name, answer)], no_wait=no_wait, as_json=as_json)
 

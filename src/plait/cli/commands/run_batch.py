@@ -32,7 +32,7 @@ from plait.client.trust import AGENT_KEYS, FORMAT_KEY
 from plait.config.config import Layer
 from plait.config.git_keys import WhenDone
 from plait.core.contest import REFEREE
-from plait.core.errors import UserError, WorldError
+from plait.core.errors import UserError
 from plait.core.fast_dataclass import dataclass
 from plait.core.plan import Plan
 from plait.core.settings import Backoff, ExecutorKind, Isolation, Mode, Publish, SandboxMode
@@ -150,23 +150,10 @@ def run_tasks(options: RunOptions) -> int:
             return _print_dry_run(options, preview, preview.planned.plan)
         if not _confirm_start(options, trust, preview, preview.planned.plan):
             return _report_nothing_started()
-        _require_cluster(preview)
         submission, warnings = build_submission(location, preview, preview.planned.plan, agents)
         output.print_problems(warnings)
         code = _check_base(options, session, preview, submission, interactive=trust.interactive and not options.yes)
         return _submit_and_follow(options, session, preview, submission) if code is None else code
-
-
-def _require_cluster(preview: PlanPreview) -> None:
-    """Raises UserError if the batch is for a cluster that can't be reached, before anything is started."""
-    if preview.settings.executor is ExecutorKind.LOCAL:
-        return
-    from plait.runtime.ray.cluster import Cluster  # only where there is one
-
-    try:
-        Cluster(preview.loaded.config.ray.address).close()
-    except WorldError as error:
-        raise UserError(error.message, hint=error.hint) from error
 
 
 def _report_nothing_started() -> int:
@@ -201,13 +188,17 @@ def _check_base(
     settings, config = submission.settings, preview.loaded.config
     has_jobs = any(MODEL_AGENT in (task.agent, *settings.agents) for task in submission.plan.tasks)
     has_checks = bool(settings.verify or settings.gate or config.workspace.setup)
-    if not config.run.preflight:
+    is_local = settings.executor is ExecutorKind.LOCAL
+    if is_local and not config.run.preflight:
         return None
-    if not (has_checks or has_jobs or (submission.options and are_commits_signed(session.location.git_dir))):
+    if is_local and not (
+        has_checks or has_jobs or (submission.options and are_commits_signed(session.location.git_dir))
+    ):
         return None
     from plait.cli.commands.run_preflight import check_base, print_signer  # loads the engine's parts
-    from plait.client.preflight import check_model_server, check_signing, plan_preflight
+    from plait.client.preflight import check_model_server, check_signing, plan_preflight, require_cluster
 
+    require_cluster(preview)
     check_model_server(preview, submission)
     check_signing(session.location, preview, submission, print_signer)
     preflight = plan_preflight(session.location, preview, submission)
@@ -341,7 +332,10 @@ def describe_run(preview: PlanPreview, plan: Plan) -> str:
     if settings.fallback and len(tasks) == len(plan.tasks):  # contests have no fallback
         agent_names = f"{agent_names} (fallback: {', '.join(settings.fallback)})"
     parts = [pluralize(len(tasks), "task"), _describe_parallelism(preview), agent_names, _describe_isolation(preview)]
-    parts += [] if settings.sandbox is SandboxMode.OFF else [f"sandbox {settings.sandbox}"]
+    if settings.sandbox is not SandboxMode.OFF or preview.loaded.config.agents.sandboxes:
+        from plait.client.planning.sandbox import describe_sandboxes  # most batches have none
+
+        parts.append(f"sandbox {describe_sandboxes(preview)}")
     parts += [] if settings.executor is ExecutorKind.LOCAL else [f"executor {settings.executor}"]
     return " · ".join(parts)
 

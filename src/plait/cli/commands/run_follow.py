@@ -251,10 +251,7 @@ class BatchFollower:
 
     @property
     def _batch(self) -> BatchState:
-        batch = self._session.state.batches.get(self._id)
-        if batch is None:
-            raise WorldError(f"batch {self._id} is gone: the journal was removed or replaced")
-        return batch
+        return self._session.get_batch(self._id)
 
     def follow(self) -> FollowResult:
         self._read_records()
@@ -277,7 +274,7 @@ class BatchFollower:
         return result
 
     def _check_engine(self) -> None:
-        """An engine that can't write its journal reports that in its health file instead."""
+        """Show what the engine reports in its health file, such as a journal that can't be written."""
         engine = self._session.find_engine()
         problem = engine.trouble if engine is not None else ""
         self._engine_problem = f"the engine is stuck: {problem}" if problem else ""
@@ -322,7 +319,7 @@ class BatchFollower:
         return FollowResult.NEEDS_PERSON if not self._interactive and self._needs_person() else None
 
     def _needs_person(self) -> bool:
-        """Pending requests may change that, so they are waited for."""
+        """Whether the rest waits for a person, once pending requests, which may change that, are answered."""
         return make_batch_view(self._session.state, self._batch).waits_for_person and not self._session.list_pending()
 
     def _handle_signals(self) -> None:

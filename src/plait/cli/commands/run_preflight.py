@@ -6,13 +6,15 @@ import sys
 
 from plait.cli.live.signals import SignalCounter
 from plait.cli.output import INTERRUPTED, USAGE, Page, ask_yes_no, find_terminal, print_line, replace_control_chars
-from plait.client.preflight import BaseCheck, Preflight, PreflightError, PreflightStoppedError, run_preflight
+from plait.client.preflight import BaseCheck, Preflight
+from plait.client.preflight_run import PreflightError, PreflightStoppedError, run_preflight
 from plait.core.errors import UserError
 
 
 def print_signer(program: str) -> None:
-    """A test signature takes long."""
-    print_line(f"Waiting for {program}, which signs a test commit and may ask for a passphrase.", stderr=True)
+    """A test signature takes long, or is made ("")."""
+    if program:
+        print_line(f"Waiting for {program}, which signs a test commit and may ask for a passphrase.", stderr=True)
 
 
 def check_base(preflight: Preflight, *, interactive: bool, as_json: bool) -> int | None:
@@ -20,12 +22,19 @@ def check_base(preflight: Preflight, *, interactive: bool, as_json: bool) -> int
     is_live = not as_json and find_terminal() is not None
 
     def print_check(check: BaseCheck) -> None:
+        if check.agent:
+            print_line(f"Looking for a node that can run {check.agent}", stderr=not is_live)
+            return
         first, *rest = check.command.strip().split("\n")
         command = f"{first} …" if rest else first
         print_line(f"Checking {check.name} on the base commit {preflight.base[:10]}: {command}", stderr=not is_live)
 
     def print_output(line: str) -> None:
-        if is_live:
+        if not is_live:
+            return
+        if line.startswith("plait: "):
+            print_line(f"  {line}", indent=4)
+        else:  # of another program: as it is
             sys.stdout.write(f"  {replace_control_chars(line)}\n")
             sys.stdout.flush()
 

@@ -78,6 +78,7 @@ def _resume_and_follow(
         return NEEDS_PERSON
     save_flags(session.location, batch.id, loaded.flags)
     if options.detach:
+        session.ensure_engine()  # the batch may have been left by one that was killed, and then there is nothing to send
         return report_detached(options, batch.id)
     headline = f"batch {batch.id} · {batch.unfinished_count} of {len(batch.tasks)} tasks left"
     followed = FollowedBatch(batch.id, headline, load_agents(session, batch.id), loaded.config.notify.bell)

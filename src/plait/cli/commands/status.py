@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -20,10 +21,11 @@ from plait.core.settings import ExecutorKind, Isolation, SandboxMode
 from plait.core.state import BatchState, State
 from plait.core.status import Category, TaskStatus, WaitReason
 from plait.core.text import join_names
-from plait.core.views import BatchView, TaskView, make_batch_view
+from plait.core.views import BatchView, TaskView, describe_password_wait, make_batch_view
 from plait.engine.daemon import EngineInfo
 from plait.git.location import RepoLocation
 from plait.store.interfaces import InboxError
+from plait.store.project_files import open_state_paths
 from plait.store.state_claim import open_repo
 
 if TYPE_CHECKING:
@@ -63,7 +65,8 @@ def print_status(session: Session, name: str | None, *, as_json: bool, rows: int
     elif name is None:
         _print_all(state, chosen, engine)
     else:
-        _print_one(state, chosen[0], engine, rows)
+        is_forgotten = os.path.lexists(open_state_paths(session.location).forgotten_marker(chosen[0].id))
+        _print_one(state, chosen[0], engine, rows, is_forgotten=is_forgotten)
 
 
 def _read_state(session: Session) -> State:
@@ -124,6 +127,9 @@ def _add_batch(page: Page, view: BatchView) -> None:
     )
     if view.waits_for_person:
         page.add_line((f"{'':<{len(view.id)}}  {'':<9}  {_describe_question(view)}", "yellow"))
+    for task in view.tasks:
+        if task.waiting is WaitReason.PROGRAM:  # whatever else runs: it may ask a person for a passphrase
+            page.add_line((f"{'':<{len(view.id)}}  {'':<9}  {task.id}: {task.reason}", "yellow"))
 
 
 def _describe_question(view: BatchView) -> str:
@@ -134,11 +140,11 @@ def _describe_question(view: BatchView) -> str:
 
 
 def format_counts(view: BatchView) -> str:
-    """`4/7 done · 2 at work · 1 failed`"""
+    """`4/7 done · 2 running · 1 failed`"""
     counts = dict(view.progress.counts)
-    at_work = sum(counts[status] for status in _ACTIVE_STATUSES)
+    running = sum(counts[status] for status in _ACTIVE_STATUSES)
     parts = [f"{counts[TaskStatus.DONE]}/{view.progress.total} done"]
-    parts += [f"{at_work} at work"] if at_work else []
+    parts += [f"{running} running"] if running else []
     parts += [f"{counts[status]} {status.label}" for status in _NOTABLE_STATUSES if counts[status]]
     return " · ".join(parts)
 
@@ -147,7 +153,10 @@ def _format_batch_duration(view: BatchView) -> str:
     return fmt.format_batch_time(view, time.time())
 
 
-def _print_one(state: State, batch: BatchState, engine: EngineInfo | None, rows: int | None) -> None:
+def _print_one(
+    state: State, batch: BatchState, engine: EngineInfo | None, rows: int | None, *, is_forgotten: bool
+) -> None:
+    """`is_forgotten`: its branches and files were removed."""
     view, page = make_batch_view(state, batch), Page()
     page.add_line(
         ("batch ", "bold"),
@@ -162,18 +171,25 @@ def _print_one(state: State, batch: BatchState, engine: EngineInfo | None, rows:
     sandbox = "" if view.settings.sandbox is SandboxMode.OFF else f" · sandbox {view.settings.sandbox}"
     executor = "" if view.settings.executor is ExecutorKind.LOCAL else f" · executor {view.settings.executor}"
     page.add_line((f"submitted {fmt.format_date(view.created_at)}{sources}{sandbox}{executor}", "dim"))
-    result = [*describe_branch(view), *describe_unwritten(view)]
+    branch = [("plait gc removed its branches and files; what it saved: plait gc --list", "yellow")]
+    result = [*(branch if is_forgotten else describe_branch(view)), *describe_unwritten(view)]
     for line in result:
         page.add_line(line)
     page.add_line()
-    add_tasks(page, view, None if rows is None else max(1, rows - len(result)), now=time.time())
+    add_tasks(
+        page,
+        view,
+        None if rows is None else max(1, rows - len(result)),
+        now=time.time(),
+        shows_work=rows is None and not is_forgotten,
+    )
     _add_provider_limits(page, state)
     _add_engine(page, state, engine)
     page.show()
 
 
-def add_tasks(page: Page, view: BatchView, rows: int | None, *, now: float) -> None:
-    """All tasks, or the most important ones if `rows` is given."""
+def add_tasks(page: Page, view: BatchView, rows: int | None, *, now: float, shows_work: bool = False) -> None:
+    """All tasks, or the most important ones if `rows` is given. `shows_work`: where the work of each is."""
     chosen = TaskSelection(view.tasks) if rows is None else select_visible_tasks(view.tasks, rows)
     names = min(40, max((len(task.id) for task in chosen.shown), default=0))
     changes = max((len(_format_diffstat(task)) for task in chosen.shown if task.commit), default=0)
@@ -191,7 +207,7 @@ def add_tasks(page: Page, view: BatchView, rows: int | None, *, now: float) -> N
             duration,
             (f"{change}  {about}".rstrip(), "dim"),
         )
-        if rows is None and (where := locate_work(view, task)):
+        if shows_work and (where := locate_work(view, task)):
             page.add_line((f"{'':<{names + 4}}{where}", "dim"))  # never cut, so that it can be copied
     _add_hidden_counts(page, chosen)
 
@@ -248,7 +264,7 @@ def add_nodes(page: Page, nodes: Sequence[NodeStatus]) -> None:
     if not nodes:
         return
     alive = [node for node in nodes if node.is_alive]
-    slots, used = sum(node.slots for node in alive), sum(node.used for node in alive)
+    slots, used = sum(node.usable_slots for node in alive), sum(node.used for node in alive)
     page.add_line((f"cluster: {fmt.pluralize(len(alive), 'node')}, {used} of {slots} slots used", "dim"))
     shown = nodes if len(nodes) <= _MAX_NODES else [node for node in nodes if node.problem or not node.is_alive]
     width = min(40, max((len(node.name) for node in shown), default=0))
@@ -265,7 +281,7 @@ def add_nodes(page: Page, nodes: Sequence[NodeStatus]) -> None:
 def format_publication(view: BatchView) -> str:
     """What of the batch is published, briefly; empty if nothing."""
     if view.publishing:
-        return "publishing"
+        return f"publishing: {describe_password_wait(view.awaited_program)}" if view.awaited_program else "publishing"
     if view.unshipped is not None:
         return "not published"
     if view.is_outdated:
@@ -296,7 +312,8 @@ def describe_unwritten(view: BatchView) -> Iterator[tuple[str, str]]:
 def _describe_publication(view: BatchView) -> str:
     command = f"plait pr {quote(view.id)}"
     if view.publishing:
-        return ", being published"
+        wait = f": {describe_password_wait(view.awaited_program)}" if view.awaited_program else ""
+        return f", being published{wait}"
     if view.unshipped is not None:
         return ""
     if view.is_outdated:

@@ -19,6 +19,7 @@ from plait.core.fast_dataclass import dataclass
 from plait.core.settings import Publish
 from plait.core.status import BatchStatus, PauseCause, TaskStatus, WaitReason
 from plait.core.text import join_names
+from plait.core.views import describe_password_wait
 
 _MIN_BOX_WIDTH = 24  # in fewer columns the box has no sides
 _MAX_WIDTH = 140  # wider rows are hard to read
@@ -245,6 +246,8 @@ def _make_branch_notes(model: BatchViewModel, now: float) -> Iterator[tuple[str,
     if model.publish is not None:
         pull = "" if model.publish is Publish.PUSH else " and its pull request"
         yield f"publishing {model.view.branch}{pull}", "blue"
+        if model.view.awaited_program:
+            yield describe_password_wait(model.view.awaited_program), "yellow"
 
 
 def _make_gate_notes(gate: RunningGate, now: float) -> Iterator[tuple[str, str]]:

@@ -21,7 +21,7 @@ from plait.client.session import RecordEvents
 from plait.core.reports import AttemptExited, AttemptLost
 from plait.core.scheduler.starts import is_budget_question
 from plait.core.state import AttemptState
-from plait.core.status import Category
+from plait.core.status import Category, WaitReason
 from plait.core.text import join_names
 
 if TYPE_CHECKING:
@@ -67,8 +67,6 @@ class EventLines:
                     self._format_arguments(event), asks_for_budget=is_budget_question(question)
                 )
                 return f"asks: {question} · {command}"
-            case EventType.TASK_WAITING if data.get("on") == "approval":
-                return f"waits for approval · plait approve {self._name}"
             case EventType.TASK_VERIFYING:
                 return f"verifying: {data.get('command')}"
             case EventType.TASK_RETRY:
@@ -78,9 +76,19 @@ class EventLines:
             case EventType.TASK_CONFLICTED | EventType.TASK_FAILED | EventType.TASK_TIMED_OUT:
                 return f"{_describe_status(event)} · {self._suggest_command(event)}"
             case EventType.TASK_QUEUED | EventType.TASK_WAITING:
-                return None
+                return self._describe_wait(data)
             case _:
                 return _describe_status(event)
+
+    def _describe_wait(self, data: EventDetails) -> str | None:
+        """Only for a person: what else tasks wait for passes."""
+        match data.get("on"):
+            case WaitReason.APPROVAL:
+                return f"waits for approval · plait approve {self._name}"
+            case WaitReason.PROGRAM:
+                return str(data.get("reason"))
+            case _:
+                return None
 
     def _suggest_command(self, event: StreamEvent) -> str:
         """The command that shows why."""
@@ -117,8 +125,8 @@ class EventLines:
                 until = self._format_instant(data.get("until"))
                 return f"{data.get('provider')} is unavailable until {until}: {data.get('reason')}"
             case EventType.LIMIT_CLOSED:
-                machine = data.get("provider") == MACHINE_PROVIDER
-                return f"{'the machine' if machine else data.get('provider')} is available again"
+                provider = data.get("provider")
+                return "tasks can start again" if provider == MACHINE_PROVIDER else f"{provider} is available again"
             case EventType.ENGINE_TAKEN:
                 return f"engine running (pid {data.get('pid')})"
             case _:
@@ -197,6 +205,8 @@ def _describe_publishing(data: EventDetails) -> str:
         case "started":
             pull = "" if data.get("publish") == "push" else " and its pull request"
             return f"publishing its branch{pull}, at {format_commit(data.get('commit'))}"
+        case "waiting":
+            return f"publishing its branch: {data.get('hint')}"
         case "done":
             if data.get("hint"):
                 return f"pushed, at {format_commit(data.get('commit'))}; {data['hint']}"

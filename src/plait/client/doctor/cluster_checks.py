@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import sys
 import time
 from collections.abc import Sequence
@@ -11,19 +12,31 @@ from pathlib import Path
 
 import msgspec
 
+from plait import __version__
 from plait.agents.table import AGENTS
-from plait.client.doctor.check import DoctorCheck, ok, problem, warning
+from plait.client.doctor.check import (
+    DoctorCheck,
+    format_bytes,
+    measure_disk_use,
+    ok,
+    problem,
+    warning,
+)
 from plait.client.doctor.checkup import check_agents, check_disk, check_git, check_memory, check_shell
 from plait.client.installed_agents import probe_programs
 from plait.config.config import Config
 from plait.core.errors import PlaitError, WorldError
 from plait.core.fast_dataclass import dataclass
 from plait.runtime.ray.cluster import Call, Cluster, ClusterNode
+from plait.runtime.ray.connections import compare_versions
+from plait.runtime.ray.gateway import find_root
+from plait.system.own_folder import find_risk
 from plait.system.sensors import MachineSensors
 
 TIMEOUT_SECONDS = 60.0  # for all nodes together: a node may start its first Python process for this
 MAX_CLOCK_SKEW_SECONDS = 5.0  # leases are measured on each node; but transcripts and Git have times
 _TOPIC = "cluster"
+_FOLDER_HINT = "Set ray.folder to one that only its user can write to."
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +44,8 @@ class NodeFindings:
     """What a node says of itself; `clock` is its wall clock when it began to look."""
 
     clock: float
+    version: str
+    python: str
     checks: tuple[DoctorCheck, ...]
 
 
@@ -71,13 +86,14 @@ def _describe_node(
     try:
         findings = msgspec.json.decode(cluster.get(call), type=NodeFindings)
     except (PlaitError, msgspec.DecodeError) as error:
-        hint = "Install the same plait[ray] there, in the Python that Ray runs with."
-        return [problem(node.name, f"it can't be checked: {error}", hint)]
+        return [problem(node.name, f"it can't be checked: {error}")]
     clock = _check_clock(findings.clock, sent_at, answered_at)
+    mismatch = compare_versions(findings.version, findings.python)
+    versions = problem(node.name, mismatch) if mismatch else ok(node.name, f"plait: {findings.version}")
     found = [DoctorCheck(node.name, each.verdict, f"{each.topic}: {each.text}", each.hint) for each in findings.checks]
     text = f"{node.address}, {node.slots} slots"
     slots = ok(node.name, text) if node.slots else warning(node.name, f"{text}: no attempt runs there")
-    return [slots, *found, *(DoctorCheck(node.name, each.verdict, each.text, each.hint) for each in clock)]
+    return [slots, versions, *found, *(DoctorCheck(node.name, each.verdict, each.text, each.hint) for each in clock)]
 
 
 def _check_clock(clock: float, sent_at: float, answered_at: float) -> list[DoctorCheck]:
@@ -89,9 +105,18 @@ def _check_clock(clock: float, sent_at: float, answered_at: float) -> list[Docto
     return [warning("clock", f"clock: {abs(skew):.0f} seconds {what} this machine's", "Set it, such as with NTP.")]
 
 
+def _check_mirrors(place: Path) -> DoctorCheck:
+    """The mirrors of all nodes of this machine, and their size."""
+    mirrors = [str(path) for path in place.glob("*/engine-*")]
+    size, is_complete = measure_disk_use(mirrors)
+    used = f"{format_bytes(size)}{'' if is_complete else ' or more'}"
+    text = f"{len(mirrors)} with {used}" if mirrors else "none"
+    return ok("mirrors", f"{text}, in {place}; those not used for a month are removed")
+
+
 def inspect_node(folder: str, agents: tuple[str, ...]) -> bytes:
     """NodeFindings as JSON. Runs on a node."""
-    clock, place = time.time(), Path.home() / folder
+    clock, place = time.time(), find_root(folder)
     programs = probe_programs(["git", *(info.program for info in AGENTS.values() if info.program)])
     existing = next(path for path in (place, *place.parents) if path.exists())
     readings = MachineSensors((existing,)).read()
@@ -101,9 +126,12 @@ def inspect_node(folder: str, agents: tuple[str, ...]) -> bytes:
         check_shell(),
         check_disk(readings),
         check_memory(readings),
+        _check_mirrors(place),
         check_agents(programs, os.environ, Path.home(), keychain=sys.platform == "darwin"),
         *(problem("agents", f"{name} is not installed", AGENTS[name].install) for name in missing),
     ]
-    if not os.access(existing, os.W_OK | os.X_OK):
-        checks.append(problem("folder", f"{existing} can't be written to", "Set ray.folder to one that can."))
-    return msgspec.json.encode(NodeFindings(clock, tuple(checks)))
+    if why := find_risk(place / "node"):
+        checks.append(problem("folder", f"{place} isn't safe to work in: {why}", _FOLDER_HINT))
+    elif not os.access(existing, os.W_OK | os.X_OK):
+        checks.append(problem("folder", f"{existing} can't be written to", _FOLDER_HINT))
+    return msgspec.json.encode(NodeFindings(clock, __version__, platform.python_version(), tuple(checks)))

@@ -26,6 +26,8 @@ from plait.core.views import make_batch_view
 from plait.engine.daemon import EngineInfo
 from plait.git.worktrees.worktree import WorkspaceLayout, list_children
 from plait.store.batch_files import ENVIRONMENT_FILE
+from plait.store.interfaces import JournalError
+from plait.store.journal_reader import verify_for_writing
 from plait.store.state_claim import ADOPT_COMMAND
 from plait.system.process_identity import attempt_tag, tag_prefix
 from plait.system.processes import command_line, list_processes
@@ -37,6 +39,10 @@ def check_journal(path: Path, state: State | None, problems: tuple[Problem, ...]
         return problem("journal", problems[0].message, problems[0].hint)
     if state is None:
         return ok("journal", f"{path}, created when the first batch is submitted")
+    try:
+        verify_for_writing(path)
+    except JournalError as error:
+        return problem("journal", error.message, error.hint)
     text = f"{format_count(state.seq, 'record')} of {format_count(len(state.batches), 'batch', 'es')}"
     return ok("journal", f"{path}: {text}, {len(state.open)} unfinished")
 
@@ -173,7 +179,7 @@ def _check_processes(folder: StateFolder, state: State, *, engine_runs: bool) ->
     tagged = [process for process in list_processes() if process.tag.startswith(prefix) and not process.is_zombie]
     strays = [process.pid for process in tagged if process.tag not in running]
     if strays:
-        text = f"{format_count(len(strays), 'process', 'es')} of attempts that are over: {format_names(map(_format_process, strays))}"
+        text = f"{format_count(len(strays), 'process', 'es')} of attempts that have ended: {format_names(map(_format_process, strays))}"
         yield warning(_LEFTOVERS, text, f"Check what they do, then end them: kill {strays[0]}.")
     unwatched = [process.pid for process in tagged if process.tag in running]
     if unwatched and not engine_runs:
@@ -185,7 +191,7 @@ def _check_git_locks(git: Path | None) -> Iterator[DoctorCheck]:
     """Git leaves them behind when it is killed, and every later git waits for them."""
     for lock in (git / "index.lock", git / "HEAD.lock", git / "config.lock", git / "packed-refs.lock") if git else ():
         if _measure_age(lock) > _STALE_LOCK_SECONDS:
-            hint = f"If no git is at work here, remove it: rm {lock}"
+            hint = f"If no git is running here, remove it: rm {lock}"
             yield warning(_LEFTOVERS, f"{lock} has been there for {_measure_age(lock) / 60:.0f} minutes", hint)
 
 

@@ -72,7 +72,7 @@ class TranscriptPage:
 
     @property
     def is_within_line(self) -> bool:
-        """The page has text, but no line begins on it."""
+        """Whether the page has text, but no line begins on it."""
         return 0 < len(self.raw) == self._continued_bytes
 
     @property

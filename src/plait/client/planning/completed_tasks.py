@@ -140,7 +140,7 @@ def _describe_completed(
 
 
 def find_missing_work(
-    plan: Plan, completed: Mapping[str, CompletedTask], is_in_base: Callable[[str], bool]
+    plan: Plan, completed: Mapping[str, CompletedTask], is_in_base: Callable[[BatchState], bool]
 ) -> Iterator[Problem]:
     """Tasks that need what an earlier batch completed, but whose base doesn't contain it."""
     needed: dict[str, tuple[BatchState, list[str], list[str]]] = {}
@@ -152,7 +152,7 @@ def find_missing_work(
                 tasks.append(task.id)
                 needs.append(need.on)
     for batch, tasks, needs in needed.values():
-        if not is_in_base(batch.head):
+        if not is_in_base(batch):
             names, missing = (join_names(list(dict.fromkeys(each)), _MAX_NAMES) for each in (tasks, needs))
             message = f"{names}: the base doesn't contain {missing}, which batch {batch.id} completed on {batch.branch}"
             hint = f"Merge that branch first, or start from it: --base {batch.branch}. Or run everything: --again."

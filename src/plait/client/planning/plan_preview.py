@@ -29,6 +29,7 @@ from plait.core.fast_dataclass import dataclass
 from plait.core.graph import find_critical_path, find_file_conflicts, group_waves, list_edges
 from plait.core.plan import Plan, Problem
 from plait.core.settings import Isolation, SandboxMode, Settings, Spend
+from plait.core.state import BatchState
 from plait.git.command import Git
 from plait.sources.planning import PlanOptions, PlanResult, plan_tasks
 from plait.sources.source_model import SourceEntry, SourceStatus
@@ -111,20 +112,36 @@ def build_plan_preview(loaded: LoadedSources, past: PastBatches, options: PlanOp
     return PlanPreview(loaded, past, settings, replace(planned, problems=tuple(problems)))
 
 
-def _is_in_base(loaded: LoadedSources, commit: str) -> bool:
-    """Where tasks don't start from a commit, they find whatever the checkout has.
+def _is_in_base(loaded: LoadedSources, batch: BatchState) -> bool:
+    """Whether tasks start with all that the batch merged. In place, they find whatever the checkout has.
 
-    A branch that was squashed or rebased onto the base is in it, too: merging it again would change nothing.
+    A branch that was squashed or rebased onto the base is in it, too: merging it again would change nothing, or a commit
+    has the trailer that pull requests end with.
     """
     if loaded.config.run.isolation is Isolation.IN_PLACE or not loaded.location.repository:
         return True
     git, base = Git(loaded.location.top), loaded.config.run.base or "HEAD"
-    found = git.run("merge-base", "--is-ancestor", "--end-of-options", commit, base, codes=range(256))
+    found = git.run("merge-base", "--is-ancestor", "--end-of-options", batch.head, base, codes=range(256))
     if found.code != 1:  # anything else than no is not known
         return True
-    merged = git.run("merge-tree", "--write-tree", "--end-of-options", base, commit, codes=range(256))
+    merged = git.run("merge-tree", "--write-tree", "--end-of-options", base, batch.head, codes=range(256))
     tree = git.run("rev-parse", "--verify", "--quiet", "--end-of-options", f"{base}^{{tree}}", codes=range(256))
-    return merged.code == 0 and merged.text == tree.text
+    return (merged.code == 0 and merged.text == tree.text) or _is_squashed(git, base, batch)
+
+
+def _is_squashed(git: Git, base: str, batch: BatchState) -> bool:
+    """Whether a squash merge of the whole batch is on the base, where later commits may have changed the same lines.
+
+    A commit of a single task, which may have been picked, names that task.
+    """
+    trailer = f"Plait-Batch: {batch.id}"
+    grep = ("--fixed-strings", f"--grep={trailer}", "--end-of-options", base, f"^{batch.base}")
+    log = git.run("log", "-z", "--format=%B", *grep, codes=range(256))
+    messages = (message.splitlines() for message in log.text.split("\0"))
+    return any(
+        trailer in lines and (len(batch.merges) == 1 or sum(line.startswith("Plait-Task: ") for line in lines) != 1)
+        for lines in messages
+    )
 
 
 def measure_agent_capacity() -> int:

@@ -14,6 +14,7 @@ from plait.core.settings import SandboxMode, Settings
 from plait.core.task import Task
 from plait.store.batch_files import SandboxOptions
 
+_FILTER_HINT = "podman filters it (apt-get install podman), and docker if you run it yourself. So does strict."
 _NO_SANDBOX_HINT = "Agents can reach whatever you can; plait doctor says what to install."
 
 
@@ -31,8 +32,7 @@ def resolve_sandbox(preview: PlanPreview) -> PlanPreview:
         image = preview.loaded.config.sandbox.image or ""
         resolved = resolve_mode(wanted, image)
         tasks = tuple(_resolve_task(task, image) for task in tasks)
-        for mode in modes:
-            resolve_mode(mode, image)
+        used = [resolve_mode(mode, image) for mode in (*modes, *(SandboxMode(each) for each in _list_modes(tasks)))]
     except UserError as error:
         problem = Problem(Severity.ERROR, error.message, hint=error.hint)
         planned = replace(preview.planned, plan=None, problems=(*preview.planned.problems, problem))
@@ -41,11 +41,30 @@ def resolve_sandbox(preview: PlanPreview) -> PlanPreview:
     if wanted is SandboxMode.AUTO and resolved.mode is SandboxMode.OFF:
         message = f"there is no sandbox on this machine, so agents run without one: {resolved.note}"
         notes = (Problem(Severity.WARNING, message, hint=_NO_SANDBOX_HINT),)
+    for lacking in dict.fromkeys(each.warning for each in used if each.warning):
+        notes += (Problem(Severity.WARNING, f"agents in containers can reach any host: {lacking}", hint=_FILTER_HINT),)
     return replace(
         preview,
         settings=replace(preview.settings, sandbox=resolved.mode),
         planned=replace(preview.planned, plan=replace(plan, tasks=tasks), problems=(*preview.planned.problems, *notes)),
     )
+
+
+def describe_sandboxes(preview: PlanPreview) -> str:
+    """The batch's sandbox, and those of agents that differ from it; without those of tasks."""
+    config, own = preview.loaded.config, preview.settings.sandbox
+    if not config.agents.sandboxes:
+        return own.value
+    from plait.runtime.sandbox.detection import resolve_mode  # only where there are sandboxes
+
+    image = config.sandbox.image or ""
+    others = {name: resolve_mode(mode, image).mode for name, mode in config.agents.sandboxes}
+    differing = ", ".join(f"{name}: {mode}" for name, mode in others.items() if mode is not own)
+    return f"{own} ({differing})" if differing else own.value
+
+
+def _list_modes(tasks: Sequence[Task]) -> dict[str, None]:
+    return dict.fromkeys(task.sandbox for task in tasks if task.sandbox)
 
 
 def check_hosts(config: Config) -> None:

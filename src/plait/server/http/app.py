@@ -22,14 +22,40 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from plait import __version__
 from plait.core.errors import Bug, Fault, PlaitError, WorldError, describe_error
 from plait.server.http.responses import make_error, make_response, respond_with_error
-from plait.server.http.routes import actions, batches, conflicts, docs, events, inspection, projects, settings, tasks
+from plait.server.http.routes import (
+    actions,
+    batches,
+    bulk,
+    conflicts,
+    diffs,
+    docs,
+    events,
+    inspection,
+    projects,
+    publishing,
+    settings,
+    tasks,
+)
 from plait.server.http.routes.events import EVENTS_PATH
 from plait.server.http.routes.routing import JSON_MEDIA_TYPE
 from plait.server.http.schema import OpenApiSchemas, build_common_schemas
 from plait.server.metrics import ServerMetrics
 from plait.server.session_pool import SessionPool
 
-_ROUTE_MODULES = (projects, tasks, batches, actions, conflicts, inspection, settings, events, docs)
+_ROUTE_MODULES = (
+    projects,
+    tasks,
+    batches,
+    actions,
+    publishing,
+    bulk,
+    conflicts,
+    diffs,
+    inspection,
+    settings,
+    events,
+    docs,
+)
 GZIP_MIN_BYTES = 1 << 10
 _VALIDATION_MESSAGES = {"missing": " is missing", "extra_forbidden": " is not a field of this body"}
 

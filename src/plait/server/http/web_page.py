@@ -86,7 +86,7 @@ def _make_file_response(request: Request, file: PageFile, cache_control: str) ->
 
 
 def _matches_etag(request: Request, etag: str) -> bool:
-    """A proxy may have made the tag a weak one."""
+    """Whether the client has this version. A proxy may have made the tag a weak one."""
     tags = request.headers.get("If-None-Match", "").split(",")
     return any(tag.strip().removeprefix("W/") in {etag, "*"} for tag in tags)
 

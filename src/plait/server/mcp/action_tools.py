@@ -7,6 +7,7 @@ from typing import Literal
 
 from pydantic import Field, JsonValue
 
+from plait.core.errors import UserError
 from plait.core.requests import MAX_OVERRIDE_BODY_CHARS, MAX_OVERRIDE_TITLE_CHARS
 from plait.core.settings import Mode
 from plait.core.state import State
@@ -15,17 +16,15 @@ from plait.server.http.routes.actions import (
     ACTIONS,
     ActionOptions,
     ActionSpec,
-    ShipBody,
     TaskAction,
-    describe_publishing,
     make_action_options,
-    publish_batch,
     run_batch_action,
-    run_bulk_action,
     run_task_action,
 )
 from plait.server.http.routes.batches import submit_batch
-from plait.server.http.routes.conflicts import ResolveBody, find_resolvable, resolve_task_conflict
+from plait.server.http.routes.bulk import run_bulk_action
+from plait.server.http.routes.conflicts import FileResolution, ResolveBody, find_resolvable, resolve_task_conflict
+from plait.server.http.routes.publishing import ShipBody, describe_publishing, publish_batch
 from plait.server.lookup import resolve_batch, resolve_task
 from plait.server.mcp.results import ActionsResult, PublishResult, RunResult
 from plait.server.mcp.snapshot import WAIT_TOOL_SECONDS, describe_batch, poll_until, read_batch_summary
@@ -186,26 +185,28 @@ async def _run_on_tasks(
 
 
 class ResolveParams(TaskParams):
-    batch_files: NamesArg | None = Field(None, description="Files of which the batch branch's version is taken.")
-    task_files: NamesArg | None = Field(None, description="Files of which the task's version is taken.")
+    files: tuple[FileResolution, ...] | None = Field(
+        None, description="For each file a side (the batch branch's version, or the task's) or its whole new text."
+    )
     rest: Literal["batch", "task"] | None = Field(None, description="The side to take of all other files.")
+    with_: str | None = Field(None, alias="with", description="Of `conflict`; needed for texts.")
+    tip: str | None = Field(None, description="Of `conflict`; needed for texts.")
 
 
 @define_tool("resolve")
 async def resolve(call: ToolCall, params: ResolveParams) -> ActionsResult:
-    """Resolve a task's conflict with the batch branch by taking a side of each file. The result is verified and merged,
-    without an agent; `retry` has an agent repair the conflict instead. Ask a person which side counts.
+    """Resolve a task's conflict with the batch branch. The result is verified and merged, without an agent; `retry` has
+    an agent repair the conflict instead. Ask a person which side counts. It is refused if `with` or `tip` has changed.
     """
+    files = params.files or ()
+    if any(file.text is not None for file in files) and not (params.with_ and params.tip):
+        raise UserError("texts need `with` and `tip`", hint="Read `conflict`: they say which conflict was edited.")
     conflict = await find_resolvable(call.session, params.batch, params.task)
-    sides = [("batch", params.batch_files or ()), ("task", params.task_files or ())]
-    body = {
-        "with": conflict.merge.onto,
-        "tip": conflict.merge.change.tip,
-        "files": [{"path": path, "side": side} for side, paths in sides for path in paths],
-        "rest": params.rest,
-    }
-    task = conflict.merge.change.task
-    answered = await resolve_task_conflict(call.session, conflict.batch, task, ResolveBody.model_validate(body))
+    onto, change = conflict.merge.onto, conflict.merge.change
+    body = ResolveBody.model_validate(
+        {"with": params.with_ or onto, "tip": params.tip or change.tip, "files": [*files], "rest": params.rest}
+    )
+    answered = await resolve_task_conflict(call.session, conflict.batch, change.task, body)
     return ActionsResult.model_validate(answered)
 
 

@@ -11,12 +11,16 @@ import msgspec
 from pydantic import Field, JsonValue
 
 from plait.client.api_errors import NotFoundError
+from plait.client.conflicts import ConflictFile
 from plait.client.json_encoding import to_json
 from plait.client.logs.attempt_output import strip_ansi
 from plait.client.task_listing import SourceTask
 from plait.config.config import Layer
+from plait.core.text import join_names
 from plait.server.http.routes import batches, tasks
-from plait.server.http.routes.inspection import LogFormat, explain_task, get_log, prints_json_events, read_diff
+from plait.server.http.routes.conflicts import get_conflict
+from plait.server.http.routes.diffs import read_diff
+from plait.server.http.routes.inspection import LogFormat, explain_task, get_log, prints_json_events
 from plait.server.http.routes.settings import read_preferences
 from plait.server.lookup import resolve_batch, resolve_task
 from plait.server.mcp import results
@@ -309,6 +313,33 @@ async def diff(call: ToolCall, params: DiffParams) -> results.DiffResult:
     )
 
 
+@define_tool("conflict", read_only=True)
+async def conflict(call: ToolCall, params: TaskParams) -> results.ConflictResult:
+    """The conflict of a task with the batch branch, to edit its files and give their texts to `resolve`."""
+    batch_id = await call.session.query(lambda client: resolve_batch(client.preview_state(), params.batch).id)
+    found = await get_conflict(call.session, batch_id, params.task)
+    files, omitted = leave_out_texts(found.files[:MAX_DIFF_FILES], MAX_OUTPUT_LENGTH)
+    note = f"Too long, so only a side can be taken here: {join_names(omitted, MAX_PROBLEMS)}." if omitted else None
+    more = found.more + len(found.files[MAX_DIFF_FILES:])
+    return results.ConflictResult.model_validate(
+        {**to_json(replace(found, files=[])), "files": files, "more": more, "note": note}
+    )
+
+
+def leave_out_texts(files: Sequence[ConflictFile], room: int) -> tuple[list[ConflictFile], list[str]]:
+    """The files, without texts for which so many characters are not enough, and the names of those."""
+    shown, omitted = list[ConflictFile](), list[str]()
+    for file in files:
+        size = len(file.merged or "")
+        if size > room:
+            omitted.append(file.path)
+            shown.append(replace(file, merged=None, editable=False))
+        else:
+            room -= size
+            shown.append(file)
+    return shown, omitted
+
+
 class SettingsParams(ToolParams):
     names: NamesArg | None = Field(None, description="Only these. Omitted: all.")
 
@@ -337,4 +368,4 @@ def paginate(items: Sequence[T], skip: int, limit: int) -> tuple[Sequence[T], in
     return items[skip : skip + limit], max(0, len(items) - skip - limit)
 
 
-READ_TOOLS = (list_tasks, plan, status, history, wait, explain, logs, diff, settings)
+READ_TOOLS = (list_tasks, plan, status, history, wait, explain, logs, diff, conflict, settings)

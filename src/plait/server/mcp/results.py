@@ -13,6 +13,7 @@ from pydantic.alias_generators import to_camel
 
 from plait.client.api_models import Dependency, ProblemDetails, SharedFile
 from plait.client.batch_json import BatchHead, BatchTask, TaskRun
+from plait.client.conflicts import ConflictFile, TaskConflict
 from plait.client.diff import ChangedFile, FullDiff
 from plait.client.full_explanation import AttemptSummary, DependencyStatus, Explanation
 from plait.client.planning.plan_preview import PlanDetails, PlanTask
@@ -166,6 +167,18 @@ class DiffResult(ToolResult, model=FullDiff, fields="batch_id task_id base tip p
     more: Annotated[int, Field(description="Number of files that are not listed.")]
     text: str
     note: Annotated[str | None, Field(description="What was cut, and how to continue.")] = None
+
+
+class ConflictFileResult(ToolResult, model=ConflictFile, fields="path kind merged touched_by sides editable"): ...
+
+
+class ConflictResult(ToolResult, model=TaskConflict, fields="batch_id task_id tip"):
+    with_: Annotated[str, Field(alias="with", description="The commit of the batch branch it conflicts with.")]
+    files: Annotated[
+        list[ConflictFileResult], Field(description="At most 200. `merged` has both sides between markers.")
+    ]
+    more: Annotated[int, Field(description="Number of files that are not listed.")]
+    note: Annotated[str | None, Field(description="Whose text was left out.")] = None
 
 
 class AttemptResult(

@@ -123,13 +123,13 @@ def format_link_command(scope: Scope, policy: RequestPolicy) -> str:
 
 
 def is_secure(scope: Scope, policy: RequestPolicy) -> bool:
-    """TLS here, or at a configured reverse proxy."""
+    """Whether TLS is used, here or at a configured reverse proxy."""
     host_port = get_request_host(scope)
     return scope["scheme"] == "https" or (host_port is not None and host_port.to_origin("https") in policy.origins)
 
 
 def _is_health_check(scope: Scope) -> bool:
-    """Without a body: none is read before authentication."""
+    """Whether it is a health check without a body: none is read before authentication."""
     return get_path(scope) == HEALTH_PATH and scope["method"] in SAFE_METHODS and not has_body(scope)
 
 
@@ -333,7 +333,7 @@ def _read_code(scope: Scope) -> str:
 
 
 def _is_prefetch(scope: Scope) -> bool:
-    """Browsers announce prefetching in one of these headers."""
+    """Whether the browser prefetches, which it announces in one of these headers."""
     announced = [
         *get_headers(scope, b"sec-purpose"),
         *get_headers(scope, b"purpose"),

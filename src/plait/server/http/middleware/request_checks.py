@@ -195,7 +195,7 @@ def get_request_host(scope: Scope) -> HostPort | None:
 
 
 def _is_document_navigation(scope: Scope) -> bool:
-    """A person follows a link to a page: only they see what it shows."""
+    """Whether a person follows a link to a page: only they see what it shows."""
     return get_header(scope, b"sec-fetch-mode") == b"navigate" and get_header(scope, b"sec-fetch-dest") == b"document"
 
 

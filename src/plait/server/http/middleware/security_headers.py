@@ -13,6 +13,8 @@ _CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "font-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
+# The only other policy that a route may set: for content that isn't ours, and no page either.
+SANDBOXED_CONTENT = "default-src 'none'; frame-ancestors 'none'; sandbox"
 _PERMISSIONS_POLICY = (
     "accelerometer=(), camera=(), display-capture=(), geolocation=(), gyroscope=(), hid=(), magnetometer=(), "
     "microphone=(), midi=(), payment=(), serial=(), usb=()"
@@ -27,12 +29,13 @@ SECURITY_HEADERS = (
     (b"permissions-policy", _PERMISSIONS_POLICY.encode("ascii")),
 )
 _SECURITY_HEADER_NAMES = frozenset(name for name, _ in SECURITY_HEADERS)
+_SANDBOXED = (b"content-security-policy", SANDBOXED_CONTENT.encode("ascii"))
 _NO_STORE = (b"cache-control", b"no-store")
 _UNCACHED_PATHS = ("/api/", "/metrics", "/mcp", "/health")  # everything but the page's own files
 
 
 class SecurityHeadersMiddleware:
-    """Routes can't weaken these headers. Exceptions of the app get an error response here.
+    """Routes can't weaken these headers, only choose SANDBOXED_CONTENT. Exceptions of the app get an error response here.
 
     The outermost one, so the others see only HTTP: web sockets are closed, because events are server-sent.
     """
@@ -70,8 +73,10 @@ def _add_headers(headers: list[tuple[bytes, bytes]], path: str) -> list[tuple[by
         for name, value in headers
         if name.lower() not in _SECURITY_HEADER_NAMES and not name.lower().startswith(b"access-control-")
     ]
+    is_sandboxed = any((name.lower(), value) == _SANDBOXED for name, value in headers)
+    added = dict(SECURITY_HEADERS) | (dict([_SANDBOXED]) if is_sandboxed else {})
     uncached = path.startswith(_UNCACHED_PATHS) and not any(name.lower() == b"cache-control" for name, _ in kept)
-    return [*kept, *SECURITY_HEADERS, *([_NO_STORE] if uncached else [])]
+    return [*kept, *added.items(), *([_NO_STORE] if uncached else [])]
 
 
 _SERVER_ERROR = Rejection(

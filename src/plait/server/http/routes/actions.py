@@ -5,31 +5,26 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
 from copy import copy
-from dataclasses import field
+from dataclasses import field, replace
 from enum import StrEnum
 from functools import partial
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from fastapi import Depends
 from pydantic import Field
 
-from plait.client import pull_request_preview
 from plait.client.api_errors import FieldError, StateError
-from plait.client.batch_lookup import find_named_task
 from plait.client.batch_refresh import plan_refresh
-from plait.client.json_encoding import api_model
+from plait.client.budget_change import make_budget_change
 from plait.client.mirrors import get_mirror_settings
 from plait.client.preflight import plan_batch_preflight
-from plait.client.session import Session, new_request_id
+from plait.client.session import Session
 from plait.client.task_actions import (
-    RECHECK_KEYS,
-    RETRY_KEYS,
     ActionResults,
     Outcome,
     Overrides,
     check_agent,
     check_answer,
-    describe_answer,
     describe_answers,
     is_grantable,
     list_recheckable,
@@ -40,14 +35,13 @@ from plait.client.task_actions import (
 from plait.client.trust import require_trust
 from plait.config.keys import KEYS_BY_NAME
 from plait.core import requests
-from plait.core.errors import ConfigError, PlaitError
+from plait.core.errors import ConfigError, UserError
 from plait.core.fast_dataclass import dataclass
-from plait.core.requests import MAX_OVERRIDE_BODY_CHARS, MAX_OVERRIDE_TITLE_CHARS, Request
-from plait.core.settings import Mode, Publish
-from plait.core.state import BatchState, State, TaskState
-from plait.core.status import BatchStatus, TaskStatus
-from plait.core.views import find_batch_status, make_batch_view
-from plait.server.batch_spec import RecheckFields, RetryFields, TaskId
+from plait.core.requests import Request
+from plait.core.settings import Mode
+from plait.core.state import BatchState, TaskState
+from plait.core.views import find_batch_status
+from plait.server.batch_spec import RecheckFields, RetryFields, check_value
 from plait.server.http.routes.batches import check_base
 from plait.server.http.routes.routing import (
     BATCH_PATH,
@@ -67,6 +61,8 @@ from plait.server.project_session import ProjectSession
 
 routes = Routes("steering")
 
+_BUDGET = KEYS_BY_NAME["run.budget"]
+
 # The requests, and the task of each one; None: it is about the batch.
 TaskRequests = Sequence[tuple[str | None, Request]]
 
@@ -81,13 +77,19 @@ class TaskAction(StrEnum):
 
 
 FeedbackText = Annotated[str, Field(min_length=1, max_length=100_000)]
-MAX_BULK_TASKS = 1_000  # tasks
 
 
 class ApproveBody(ApiBody):
     """`all`: approve all later tasks of this batch too."""
 
     all: bool = False
+
+
+class UnpauseBody(ApiBody):
+    budget: Annotated[str, Field(max_length=200)] | None = Field(
+        default=None,
+        description="The new budget of a batch that its budget paused: 40usd; empty: none. Omitted: as before",
+    )
 
 
 class RecheckBody(ApiBody, RecheckFields):
@@ -102,31 +104,10 @@ class FeedbackBody(ApiBody):
     text: FeedbackText
 
 
-class ShipBody(ApiBody):
-    """A pull request, a draft, or only a push. `title` and `body` apply to this and later updates; omitted, the last ones
-    are kept. plait's own title and an empty body mean that plait writes them.
-    """
-
-    publish: Literal["pr", "draft", "push"] = "pr"
-    title: Annotated[str, Field(min_length=1, max_length=MAX_OVERRIDE_TITLE_CHARS)] | None = Field(
-        default=None, description="One line of text"
-    )
-    body: Annotated[str, Field(max_length=MAX_OVERRIDE_BODY_CHARS)] | None = Field(default=None, description="Markdown")
-
-
-class BulkBody(ApiBody, RetryFields):
-    """Without `batchId`: in the newest batch of each task. `text` is for feedback, the rest for a retry or a recheck."""
-
-    action: TaskAction = Field(strict=False)
-    task_ids: Annotated[list[TaskId], Field(min_length=1, max_length=MAX_BULK_TASKS)]
-    batch_id: Annotated[str, Field(min_length=1, max_length=200)] | None = None
-    text: FeedbackText | None = None
-
-
 @dataclass(frozen=True, slots=True)
 class ActionOptions:
-    """`agent` and `model` are for a retry, `flags` (settings by key) for that or a recheck, `text` for feedback, `approve_all`
-    for approving a batch; `key` makes it idempotent.
+    """`agent` and `model` are for a retry, `flags` (settings by key) for that or a recheck or to unpause, `text` for feedback,
+    `approve_all` for approving a batch; `key` makes it idempotent.
     """
 
     agent: str | None = None
@@ -148,6 +129,13 @@ def _options(key: IdempotencyKey = "") -> ActionOptions:
 
 def _approve_options(body: ApproveBody | None = None, key: IdempotencyKey = "") -> ActionOptions:
     return ActionOptions(approve_all=body is not None and body.all, key=key)
+
+
+def _unpause_options(body: UnpauseBody | None = None, key: IdempotencyKey = "") -> ActionOptions:
+    """Raises FieldError for an invalid budget."""
+    if body is None or body.budget is None:
+        return ActionOptions(key=key)
+    return ActionOptions(flags={_BUDGET.name: check_value(_BUDGET, body.budget, _BUDGET.json_name)}, key=key)
 
 
 def _retry_options(body: RetryBody | None = None, key: IdempotencyKey = "") -> ActionOptions:
@@ -209,7 +197,14 @@ ACTIONS = (
         batch_request=requests.Pause,
         idempotent=True,
     ),
-    ActionSpec("unpause", "Continue a paused batch.", "Continue.", batch_request=requests.Unpause, idempotent=True),
+    ActionSpec(
+        "unpause",
+        "Continue a paused batch.",
+        "Continue; `budget`: with a higher budget, after the old one was used up.",
+        batch_request=requests.Unpause,
+        batch_options=_unpause_options,
+        idempotent=True,
+    ),
     ActionSpec(
         "resume",
         "Continue the interrupted tasks of a batch; done tasks stay done.",
@@ -263,44 +258,6 @@ ACTIONS = (
 _TASK_REQUESTS = {spec.name: spec.task_request for spec in ACTIONS}
 
 
-@api_model
-class PublishResults(ActionResults):
-    """`underWay`: the batch has `prUrl` when it is done."""
-
-    under_way: bool
-    branch: str | None
-    commit: str | None
-    pr_url: str | None
-    unshipped: str | None
-
-
-class BulkOutcome(StrEnum):
-    GRANTED = "granted"
-    REFUSED = "refused"
-    ACCEPTED = "accepted"
-    UNKNOWN = "unknown"
-
-
-@api_model
-class BulkResult:
-    """`batchId` null: no batch has this task."""
-
-    task_id: str
-    batch_id: str | None
-    result: BulkOutcome
-    reason: str | None
-    status: TaskStatus | BatchStatus | None
-    tasks: list[str]
-
-
-@api_model
-class BulkResults:
-    """In the order of `taskIds`."""
-
-    action: TaskAction
-    results: list[BulkResult]
-
-
 async def run_batch_action(
     session: ProjectSession, batch: str | None, action: ActionSpec, options: ActionOptions
 ) -> ActionResults:
@@ -321,9 +278,24 @@ async def run_batch_action(
             )
         if options.approve_all and batch_state.settings.mode is Mode.QUEUE:
             build = make_auto_approve_factory(batch_state)
+        if _BUDGET.name in options.flags:
+            build = partial(_build_budget_change, client, options)
         return batch_state.id, [(None, build(make_id(), batch_state.id))]
 
     return await ask_and_report(session, choose, options)
+
+
+def _build_budget_change(client: Session, options: ActionOptions, name: str, batch: str) -> Request:
+    """The same again if it was asked for before. Raises FieldError."""
+    budget = _BUDGET.value_type.read(options.flags[_BUDGET.name])
+    state = client.preview_state()
+    found = state.batches[batch]
+    if options.key and name in find_stored_requests(client):
+        return requests.ChangeSettings(name, batch, replace(found.settings, budget=budget), ("budget",))
+    try:
+        return make_budget_change(client.location, state, found, name, budget)
+    except UserError as error:
+        raise FieldError(error.message, field=_BUDGET.json_name, hint=error.hint) from error
 
 
 async def run_task_action(
@@ -350,36 +322,6 @@ async def run_task_action(
 def is_accepted(answered: ActionResults) -> bool:
     """Whether a request is durable but not answered yet."""
     return any(result.result is Outcome.ACCEPTED for result in answered.results)
-
-
-@routes.add(
-    "POST",
-    f"{BATCH_PATH}/pr",
-    PublishResults,
-    accepted=(
-        "In progress, or durable but not answered yet",
-        lambda answered: answered.under_way or is_accepted(answered),
-    ),
-    summary="Publish",
-)
-async def publish_batch(
-    session: SessionDep, batch_id: BatchId, body: ShipBody | None = None, key: IdempotencyKey = ""
-) -> PublishResults:
-    """Push the batch branch, and open or update its pull request. The batch has `prUrl` when that is done."""
-    options = body or ShipBody()
-    publish = Publish(options.publish)
-    view = await session.query(lambda client: make_batch_view(s := client.preview_state(), resolve_batch(s, batch_id)))
-    texts = await asyncio.to_thread(
-        pull_request_preview.check_pull_request_text, session.location, view, options.title, options.body
-    )
-
-    def choose(client: Session) -> tuple[str, TaskRequests]:
-        operation = ("pr", view.id, publish, repr((options.title, options.body)))
-        request_id = identify(client, KeyedRequest(key, session.id, operation))()
-        return view.id, [(None, requests.Ship(request_id, view.id, publish, *texts))]
-
-    answered = await ask_and_report(session, choose, ActionOptions(key=key))
-    return await session.query(lambda client: describe_publishing(client.preview_state(), answered))
 
 
 def identify(client: Session, request: KeyedRequest) -> Callable[..., str]:
@@ -425,7 +367,7 @@ def _build_for_tasks(
     return [(task.task.id, build_task_request(batch, task, action, make_id(task.task.id), options)) for task in tasks]
 
 
-async def _refresh_batch(session: ProjectSession, batch: str, sent: Sequence[Request], options: ActionOptions) -> None:
+async def refresh_batch(session: ProjectSession, batch: str, sent: Sequence[Request], options: ActionOptions) -> None:
     """Before tasks run again or are verified again, their batch gets the settings of today, and new commands are checked
     on the base. Raises UntrustedError, PreflightError, and StateError if the settings can't be changed.
     """
@@ -457,7 +399,7 @@ async def ask_and_report(
     async with hold_key(session, options.key):
         batch, task_requests = await session.query(choose)
         sent = [request for _, request in task_requests]
-        await _refresh_batch(session, batch, sent, options)
+        await refresh_batch(session, batch, sent, options)
         answers = await (ask_once(session, sent) if options.key else ask_or_queue(session, sent))
     results = [(task, answer) for (task, _), answer in zip(task_requests, answers, strict=True)]
     described = await session.query(lambda client: describe_answers(client.preview_state(), batch, results))
@@ -465,139 +407,6 @@ async def ask_and_report(
         refused = described.results[0]
         raise StateError(refused.reason or "", state=refused.status or "")
     return described
-
-
-def describe_publishing(state: State, answered: ActionResults) -> PublishResults:
-    batch = state.batches[answered.batch_id]
-    view = make_batch_view(state, batch)
-    return PublishResults(
-        batch_id=answered.batch_id,
-        results=answered.results,
-        under_way=batch.requested_publish is not None or batch.publishing is not None,
-        branch=view.branch or None,
-        commit=view.shipped or None,
-        pr_url=view.pr_url or None,
-        unshipped=view.unshipped,
-    )
-
-
-@routes.add("POST", "/api/bulk", BulkResults, operation_id="bulk")
-async def run_bulk(session: SessionDep, body: BulkBody) -> BulkResults:
-    """The same action for many tasks, with a result for each."""
-    options = make_action_options(body, text=body.text or "")
-    return await run_bulk_action(session, body.action, body.task_ids, body.batch_id, options)
-
-
-# Of one batch: the requests by task, and the results that need no request.
-_BatchPart = tuple[str, dict[str, Request], dict[str, BulkResult]]
-
-
-async def run_bulk_action(
-    session: ProjectSession,
-    action: TaskAction,
-    task_ids: Sequence[str],
-    batch: str | None,
-    options: ActionOptions,
-) -> BulkResults:
-    """In the order of `task_ids`. Without a `batch`, each task's newest batch is meant.
-
-    An unknown task is a result of its own; only an unknown batch raises NotFoundError. Raises FieldError.
-    """
-    _check_bulk_fields(action, options)
-    task_names = tuple(dict.fromkeys(task_ids))
-
-    def choose(client: Session) -> tuple[list[_BatchPart], dict[str, str]]:
-        state = client.preview_state()
-        only = None if batch is None else resolve_batch(state, batch)
-        grouped, ids = _group_by_batch(state, task_names, only)
-        return [_build_part(batch_state, names, action, options) for batch_state, names in grouped], ids
-
-    parts, ids = await session.query(choose)
-    for name, chosen, _ in parts:
-        await _refresh_batch(session, name, [*chosen.values()], options)
-    answered = await asyncio.gather(*(_ask_part(session, part) for part in parts))
-    results = {name: result for part in answered for name, result in part.items()}
-    return BulkResults(
-        action,
-        [
-            results.get(ids.get(name, name))
-            or _make_result(name, None, BulkOutcome.UNKNOWN, f"no batch has a task {name}")
-            for name in task_names
-        ],
-    )
-
-
-def _check_bulk_fields(action: TaskAction, options: ActionOptions) -> None:
-    """A field that would be ignored is refused."""
-    if action is TaskAction.FEEDBACK and not options.text:
-        raise FieldError("feedback needs a text", field="text")
-    if options.text and action is not TaskAction.FEEDBACK:
-        raise FieldError(f"a text is for feedback, not for {action.value}", field="text")
-    for name in ("agent", "model"):
-        if getattr(options, name) is not None and action is not TaskAction.RETRY:
-            raise FieldError(f"{name} is for a retry, not for {action.value}", field=name)
-    allowed = {TaskAction.RETRY: RETRY_KEYS, TaskAction.RECHECK: RECHECK_KEYS}.get(action, ())
-    for key in options.flags:
-        if key not in allowed:
-            name = KEYS_BY_NAME[key].field
-            raise FieldError(f"{name} can't be given for {action.value}", field=name)
-
-
-def _group_by_batch(
-    state: State, task_names: Sequence[str], only_batch: BatchState | None
-) -> tuple[list[tuple[BatchState, list[str]]], dict[str, str]]:
-    """The ids of the tasks of each batch, and the id that each name stands for."""
-    newest = sorted(state.batches.values(), key=lambda batch: batch.order, reverse=True)
-    candidates = newest if only_batch is None else [only_batch]
-    ids_by_batch: dict[str, dict[str, None]] = {}
-    ids: dict[str, str] = {}
-    for name in task_names:
-        exact = next((batch for batch in candidates if name in batch.index), None)
-        batches = candidates if exact is None else [exact]
-        found = next(((batch, task) for batch in batches if (task := find_named_task(batch, name)) is not None), None)
-        if found is not None:
-            batch, task = found
-            ids[name] = task.task.id
-            ids_by_batch.setdefault(batch.id, {})[task.task.id] = None
-    return [(state.batches[name], list(tasks)) for name, tasks in ids_by_batch.items()], ids
-
-
-def _build_part(batch: BatchState, names: Sequence[str], action: TaskAction, options: ActionOptions) -> _BatchPart:
-    tasks = [batch.tasks[batch.index[name]] for name in names]
-    requests_by_task, refused = dict[str, Request](), dict[str, BulkResult]()
-    for task in sort_by_needs(batch, tasks) if action in {TaskAction.RETRY, TaskAction.RECHECK} else tasks:
-        name = task.task.id
-        try:
-            requests_by_task[name] = build_task_request(batch, task, action, new_request_id(), options)
-        except PlaitError as error:
-            refused[name] = _make_result(name, batch.id, BulkOutcome.REFUSED, error.message)
-    return batch.id, requests_by_task, refused
-
-
-async def _ask_part(session: ProjectSession, part: _BatchPart) -> dict[str, BulkResult]:
-    batch, requests_by_task, refused = part
-    if not requests_by_task:
-        return refused
-    try:
-        answers = await ask_or_queue(session, list(requests_by_task.values()))
-    except PlaitError as error:  # the batch's files are gone
-        return refused | {
-            name: _make_result(name, batch, BulkOutcome.REFUSED, error.message) for name in requests_by_task
-        }
-    results = list(zip(requests_by_task, answers, strict=True))
-    answered = await session.query(
-        lambda client: [describe_answer(client.preview_state(), batch, (name, answer)) for name, answer in results]
-    )
-    return refused | {
-        name: BulkResult(
-            name, batch, BulkOutcome(described.result), described.reason, described.status, described.tasks
-        )
-        for (name, _), described in zip(results, answered, strict=True)
-    }
-
-
-def _make_result(name: str, batch: str | None, result: BulkOutcome, reason: str) -> BulkResult:
-    return BulkResult(name, batch, result, reason, None, [])
 
 
 def _add_routes(spec: ActionSpec) -> None:

@@ -28,6 +28,7 @@ from plait.client.batch_json import (
     describe_runs,
     list_batch,
 )
+from plait.client.merged_changes import MergedChanges, MergeOnBranch, list_merges
 from plait.client.mirrors import get_mirror_settings
 from plait.client.planning.plan_preview import PlanDetails, PlanPreview, build_plan_preview, describe_plan
 from plait.client.planning.submission import (
@@ -37,7 +38,14 @@ from plait.client.planning.submission import (
     refuse_unconfirmed_folder,
     select_agents,
 )
-from plait.client.preflight import Preflight, check_model_server, check_signing, plan_preflight, run_preflight
+from plait.client.preflight import (
+    Preflight,
+    check_model_server,
+    check_signing,
+    plan_preflight,
+    require_cluster,
+)
+from plait.client.preflight_run import run_preflight
 from plait.client.project_sources import LoadedSources, SourcesMissingError, load_sources
 from plait.client.project_state import PastBatches
 from plait.client.session import Session, Submission
@@ -47,6 +55,7 @@ from plait.config.config import Config
 from plait.core.errors import ConfigError, PlaitError, UserError, WorldError
 from plait.core.plan import Plan, Problem, Severity
 from plait.core.state import BatchState, copy_state
+from plait.core.views import find_batch_status
 from plait.git.location import RepoLocation
 from plait.server.batch_spec import BatchSpec, NewBatchSpec, PlanError, translate_hint, translate_problem
 from plait.server.http.routes.routing import (
@@ -222,8 +231,26 @@ async def get_timeline(session: SessionDep, batch_id: BatchId) -> Timeline:
     return await session.query(read)
 
 
+@routes.add("GET", f"{BATCH_PATH}/changes", MergedChanges)
+async def get_changes(session: SessionDep, batch_id: BatchId) -> MergedChanges:
+    """What its merged tasks changed: how many files, and what a reviewer should know."""
+
+    def read(client: Session) -> tuple[str, str, tuple[MergeOnBranch, ...], str]:
+        batch = resolve_batch(client.preview_state(), batch_id)
+        return batch.id, batch.base, list_merges(batch), find_batch_status(batch)[0].value
+
+    name, base, merges, status = await session.query(read)
+    try:
+        return await asyncio.to_thread(session.changed_files.describe, session.location, name, base, merges)
+    except WorldError as error:
+        raise StateError(error.message, state=status) from error
+
+
 async def _run_preflight(session: ProjectSession, preview: PlanPreview, submission: Submission) -> None:
-    """Raises PreflightError if setup, verify or gate fails on the base, and UserError if the model server does not answer."""
+    """Raises PreflightError if setup, verify or gate fails on the base, and UserError if the cluster or the model server can't
+    be reached.
+    """
+    await asyncio.to_thread(require_cluster, preview)
     await asyncio.to_thread(check_model_server, preview, submission)
     await asyncio.to_thread(check_signing, session.location, preview, submission)
     preflight = plan_preflight(session.location, preview, submission)

@@ -102,7 +102,7 @@ async def resolve_task_conflict(
     if view is not None:
         with _name_field():
             made = await asyncio.to_thread(make_resolution, session.location, view, choices)
-        request = replace(request, commit=made.commit, diffstat=made.diffstat)
+        request = replace(request, commit=made.commit, diffstat=made.diffstat, files=made.files)
 
     def choose(_: Session) -> tuple[str, TaskRequests]:
         return request.batch, [(request.task, request)]
