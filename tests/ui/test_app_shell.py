@@ -10,6 +10,7 @@ from pathlib import Path
 from playwright.sync_api import Browser, Page, expect
 
 from plait.server.http.web_page import PAGE_FOLDER_VARIABLE, find_page_folder
+from tests.support.accessibility import find_violations
 from tests.support.browser import BrowserWindow, add_window, window
 from tests.support.running_server import Serve
 from tests.support.temp_project import TempProject
@@ -152,6 +153,7 @@ def test_an_expired_login_says_so_and_returns_with_a_new_link(
         project.plait("token", "--rotate")
         expect(page.get_by_text("You are logged out")).to_be_visible()
         expect(page.get_by_text("plait token --link")).to_be_visible()
+        assert find_violations(page) == []
         link = project.plait("token", "--link", "--url", server.url).out.strip()
         other = page.context.new_page()
         other.goto(link)
@@ -176,6 +178,7 @@ def test_a_read_only_login_sees_everything_and_changes_nothing(
         expect(page.get_by_text("This login is read-only")).to_be_visible()
         expect(page.get_by_role("textbox", name="Verify", exact=True)).to_be_disabled()
         expect(page.get_by_role("switch", name="Stop on fail")).to_be_disabled()
+        assert find_violations(page) == []
         page.get_by_role("radiogroup", name="Theme").get_by_label("Dark").check()
     assert shown.console_errors == []
 

@@ -17,7 +17,7 @@ from plait.git.location import find_repo
 from plait.store.journal_writer import open_journal_writer
 from plait.store.project_files import JOURNAL_FILE
 from plait.store.state_claim import claim_state
-from tests.support.browser import PHONE, OpenWindow
+from tests.support.browser import PHONE, OpenWindow, drawn_colour
 from tests.support.generated_journal import batch_of, records_of
 from tests.support.temp_project import TempProject
 
@@ -95,6 +95,19 @@ def test_two_batches_at_once_are_controlled_separately(
     expect(_for_you(page)).to_have_count(0)
 
 
+def test_the_time_left_is_that_of_the_stated_estimates(
+    project: TempProject, open_window: OpenWindow, tmp_path: Path
+) -> None:
+    for name in ("01-walls", "02-roof", "03-door"):
+        project.task(name, f"while [ ! -e {tmp_path}/go ]; do sleep 0.05; done", estimate="20s")
+    project.commit_all()
+    page = open_window().page
+    words = ("--max-parallel", "1", "--verify", "true", "--gate", "true")
+    assert project.plait("run", "--detach", "--yes", *words).code == 0
+    expect(_strips(page)).to_contain_text(re.compile(r"about ([45]\ds|1m [0-3]\ds) left"))
+    (tmp_path / "go").touch()
+
+
 def test_the_list_of_batches_links_to_each_batch(project: TempProject, open_window: OpenWindow, tmp_path: Path) -> None:
     go = tmp_path / "go"
     go.mkdir()
@@ -106,7 +119,9 @@ def test_the_list_of_batches_links_to_each_batch(project: TempProject, open_wind
     page = window.page
     window.go("/batches/nosuch")
     expect(page.get_by_role("main").get_by_text("There is no such batch")).to_have_count(1)
+    expect(page.get_by_role("main").get_by_text("Loading")).to_have_count(0)  # the rest of the view knows it, too
     expect(page.get_by_role("main").get_by_text("nosuch")).to_have_count(1)
+    expect(page.get_by_role("main").get_by_role("alert")).to_have_count(0)
     window.ignore_errors("404")
     page.get_by_role("navigation", name="Views").get_by_role("link", name="Batches").click()
     expect(page.get_by_text("No batches yet")).to_be_visible()
@@ -116,11 +131,11 @@ def test_the_list_of_batches_links_to_each_batch(project: TempProject, open_wind
     page.get_by_role("navigation", name="Views").get_by_role("link", name="Batches").click()
     row = page.get_by_role("table").get_by_role("row").nth(1)
     expect(row).to_contain_text("running")
-    expect(row).to_contain_text("2 tasks")
-    expect(row).to_contain_text("plait/batch-")
+    expect(row).to_contain_text("1 failed")
     (go / "01-walls").touch()
     expect(row).to_contain_text("1 done, 1 failed")
-    expect(row).to_contain_text("2 tasks · 1 merged, 1 not")
+    red, green, blue = drawn_colour(row.get_by_text("2 tasks · 1 merged, 1 not"))
+    assert red > green > max(blue, red / 2)  # amber
     row.get_by_role("link").first.click()
 
     expect(page.get_by_role("heading", name=re.compile("01-walls Batch [0-9a-f]{4}"), level=1)).to_be_visible()
@@ -183,6 +198,12 @@ def test_more_than_three_strips_fold_and_each_approves_its_own(project: TempProj
     page.get_by_role("button", name="Show 1 more batch").click()
     expect(_strips(page)).to_have_count(4)
     expect(_for_you(page)).to_have_count(4)
+    for width, height in ((390, 600), (844, 390)):  # the board stays in sight below all that
+        page.set_viewport_size({"width": width, "height": height})
+        if width == 390:
+            page.get_by_role("tab", name="Needs you, 4").click()
+        expect(page.locator("[data-card='01-walls']")).to_be_in_viewport(ratio=0.5)
+    page.set_viewport_size({"width": 1440, "height": 900})
     _for_you(page).get_by_role("button", name="Approve 02-roof").click()
     expect(_strips(page)).to_have_count(3)
     expect(_for_you(page).filter(has_text="waits for your approval")).to_have_count(3)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
+from tests.support.accessibility import find_violations
 from tests.support.browser import OpenWindow
 from tests.support.temp_project import TempProject
+
+KEY_MS = 60.0  # between two keys of a quick typist
 
 
 def card(page: Page, task: str) -> Locator:
@@ -34,7 +37,7 @@ def test_a_new_task_is_written_previewed_and_listed(project: TempProject, open_w
     form.get_by_label("Body", exact=True).last.fill(
         "**Red** tiles\n\n- [x] [shop](https://example.org)\n\n![tile](https://example.org/t.png)\n\n<img src=x>"
     )
-    form.get_by_role("button", name="Preview").click()
+    form.get_by_role("radio", name="Preview").check()
     preview = form.get_by_role("region", name="Preview")
     expect(preview.locator("strong")).to_have_text("Red")
     expect(preview.get_by_role("link", name="shop")).to_have_attribute("rel", "noreferrer noopener")
@@ -79,7 +82,7 @@ def test_an_unsaved_draft_is_kept_until_it_is_discarded(project: TempProject, op
     edit(page, "01-walls")
     expect(form.get_by_label("Title")).to_have_value("01-walls")
 
-    form.get_by_role("button", name="File").click()
+    form.get_by_role("radio", name="File").check()
     whole = form.get_by_label("The whole file")
     whole.fill(whole.input_value().replace("Do it.", "Do it in stone."))
     form.get_by_role("button", name="Save").click()
@@ -88,6 +91,32 @@ def test_an_unsaved_draft_is_kept_until_it_is_discarded(project: TempProject, op
 
     still = edit(page, "attic")
     expect(still).to_contain_text("TODO.md, and is edited there")
+
+
+def test_keys_after_that_of_the_editor_reach_nothing_else(project: TempProject, open_window: OpenWindow) -> None:
+    """Though it can't show the task before the server has answered."""
+    for name in ("01-walls", "02-roof"):
+        project.task(name, "true")
+    project.commit_all()
+    page = open_window().page
+    expect(card(page, "02-roof")).to_be_visible()
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/api/tasks/01-walls", hold)
+    form = edit(page, "01-walls")
+    page.keyboard.type("x j x t ", delay=KEY_MS)
+    expect(form).to_contain_text("Loading the task")
+    expect(page.get_by_role("dialog")).to_have_count(1)
+    expect(page.get_by_role("checkbox", checked=True)).to_have_count(0)
+    for route in held:
+        route.continue_()
+    expect(form.get_by_label("Title")).to_be_focused()
+    page.keyboard.press("End")
+    page.keyboard.type(" of stone", delay=KEY_MS)
+    expect(form.get_by_label("Title")).to_have_value("01-walls of stone")
 
 
 def test_two_edits_of_one_task_lose_nothing(project: TempProject, open_window: OpenWindow) -> None:
@@ -106,6 +135,7 @@ def test_two_edits_of_one_task_lose_nothing(project: TempProject, open_window: O
     window.ignore_errors("409")
     conflict.get_by_role("button", name="Compare").click()
     expect(conflict).to_contain_text("Do it with care.")
+    assert find_violations(page) == []
     conflict.get_by_role("button", name="Merge my changes").click()
     form.get_by_role("button", name="Save").click()
     expect(form).to_have_count(0)

@@ -59,6 +59,7 @@ def test_a_graph_follows_its_batch_and_links_to_its_tasks(
     expect(_node(page, "04-roof", "waiting")).to_be_visible()
     before = {task: _box(page, task) for task in TASKS}
     assert before["01-walls"] < before["02-windows"] < before["04-roof"]  # waves, from left to right
+    expect(page.get_by_role("img", name="Overview of the graph")).to_have_count(0)  # all of it is in sight
     walls, rest = page.get_by_text("Phase 1", exact=True), page.get_by_text("Phase 2", exact=True)
     assert _left(walls) < before["01-walls"][0] < _left(rest) < before["02-windows"][0]
 
@@ -125,13 +126,16 @@ def test_the_list_view_matches_the_graph_and_is_the_default_on_a_phone(
     go.touch()
     expect(walls).to_contain_text("done")
     expect(roof).to_contain_text("done")
-    page.get_by_role("searchbox", name="Find a task").fill("paint")
+    find = page.get_by_role("searchbox", name="Find a task")
+    place = find.bounding_box()
+    find.fill("paint")
     expect(roof).to_have_count(0)
+    assert find.bounding_box() == place
     page.get_by_role("button", name="03-paint").click()
     page.wait_for_url("**task=03-paint**")
 
     page.goto(f"{window.url}/batches/{batch}/graph")
-    page.get_by_role("button", name="Graph", exact=True).click()
+    page.get_by_role("radio", name="Graph").check()
     page.get_by_role("button", name="Show the whole graph").click()
     for task in TASKS:
         expect(_node(page, task, "done")).to_be_visible()
@@ -154,16 +158,19 @@ new MutationObserver((changes) => {
 """
 
 
-# Points of lines that are behind a task, though the line leads to none or to another one.
+# Points of lines that are behind a task, though the line leads to none or to another one; whatever the zoom.
 _BEHIND_TASKS = """
 (graph) => {
-  const boxes = [...graph.querySelectorAll("button")].map((node) => node.getBoundingClientRect());
-  return [...graph.querySelectorAll("[role=img][data-kind] path:nth-of-type(2)")].flatMap((path) =>
-    Array.from({ length: 40 }, (_, at) => {
-      const place = path.getPointAtLength((path.getTotalLength() * at) / 39).matrixTransform(path.getScreenCTM());
-      return boxes.some(({ left, right, top, bottom }) =>
-        place.x > left + 1 && place.x < right - 1 && place.y > top + 1 && place.y < bottom - 1) ? place : [];
-    }).flat());
+  const lines = [...graph.querySelectorAll("[role=img][data-kind] path:nth-of-type(2)")];
+  const unzoomed = lines[0].getScreenCTM().inverse();
+  const corner = (x, y) => new DOMPoint(x, y).matrixTransform(unzoomed);
+  const boxes = [...graph.querySelectorAll("button")].map((node) => {
+    const { left, right, top, bottom } = node.getBoundingClientRect();
+    return [corner(left, top), corner(right, bottom)];
+  });
+  return lines.flatMap((path) => Array.from({ length: 40 }, (_, at) => path.getPointAtLength((path.getTotalLength() * at) / 39)))
+    .filter(({ x, y }) => boxes.some(([from, to]) => x > from.x + 2 && x < to.x - 2 && y > from.y + 2 && y < to.y - 2))
+    .map(({ x, y }) => [x, y]);
 }
 """
 

@@ -64,7 +64,7 @@ def test_a_hidden_window_holds_no_stream_and_is_current_when_shown(
     server = start_server(project)
     with window(browser, server) as shown:
         page = shown.page
-        expect(page.locator("[data-link=live]")).to_be_attached()
+        expect(page.locator("[data-connection=live]")).to_be_attached()
         with page.expect_event("requestfailed", lambda request: "/api/events" in request.url):
             _turn(page, "hidden")
         server.post("/api/batches", {"taskIds": ["01-walls"], "mode": "parallel"})
@@ -74,7 +74,7 @@ def test_a_hidden_window_holds_no_stream_and_is_current_when_shown(
         expect(page.get_by_text("Reconnecting since")).to_be_visible()
         start_server(project, port=urlsplit(server.url).port or 0, token=server.token)
         expect(page).to_have_title("(0/1) plait · repository")
-        expect(page.locator("[data-link=live]")).to_be_attached()
+        expect(page.locator("[data-connection=live]")).to_be_attached()
         (tmp_path / "walls").touch()
         expect(page).to_have_title("plait · repository")
         shown.ignore_errors(*CUT_OFF)
@@ -107,7 +107,7 @@ def test_an_action_in_one_window_shows_in_the_other(
         assert [*one.console_errors, *two.console_errors] == []
 
 
-def test_a_failed_refresh_is_reported_and_keeps_the_old_content(
+def test_an_edited_file_appears_and_a_failed_refresh_keeps_the_old_content(
     project: TempProject, browser: Browser, serve: Serve
 ) -> None:
     project.task("01-walls", "true")
@@ -116,7 +116,21 @@ def test_a_failed_refresh_is_reported_and_keeps_the_old_content(
     with window(browser, server) as shown:
         page = shown.page
         card = page.locator('[data-card="01-walls"]')
-        expect(card).to_be_visible()
+        page.clock.install()
+        page.goto(f"{server.url}/?task=01-walls&tab=about")
+        panel = page.get_by_role("complementary")
+        expect(panel).to_contain_text("Do it.")
+        task = project.task("01-walls", "true", title="Build the walls")
+        task.write_text(task.read_text().replace("Do it.", "Do it in stone."))
+        opened: int = page.evaluate("Date.now()")
+        page.clock.pause_at((opened + 3_000) / 1000)  # three seconds after the page was opened, and no later
+        expect(card).to_contain_text("Build the walls")
+        for _ in range(20):  # in another second the panel has read it, too
+            page.clock.run_for(50)
+            page.evaluate("fetch('/api/me')")  # what was requested before is answered
+        expect(panel).to_contain_text("Do it in stone.")
+        page.clock.resume()
+
         project.write("plait.toml", '[sources]\nformat = "own.reader:Format"')
         with page.expect_response(lambda answer: answer.status == 409) as refused:
             page.evaluate("window.dispatchEvent(new Event('focus'))")

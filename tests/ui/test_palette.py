@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.support.browser import PHONE, OpenWindow
 from tests.support.temp_project import TempProject
@@ -73,22 +75,71 @@ def test_the_palette_finds_and_runs_actions(project: TempProject, open_window: O
 KEY_MS = 60.0  # between two keys of a quick typist
 
 
+def _type_on_cold_page(page: Page) -> None:
+    """On a page that was just opened, what is typed after the key of a dialog reaches the dialog, though no module does."""
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    def release(pattern: str) -> None:
+        while held:
+            held.pop().continue_()
+        page.unroute(pattern, hold)
+
+    page.route("**/*.js", hold)
+    page.keyboard.press("Control+k")
+    page.keyboard.type("timeout", delay=KEY_MS)
+    expect(page.get_by_role("combobox", name="Find anything")).to_have_value("timeout")
+    page.keyboard.press("Escape")
+    _type_new_title(page)
+    release("**/*.js")
+    title = page.get_by_role("dialog", name="New task").get_by_label("Title")
+    expect(title).to_have_value("extreme")
+    title.fill("")
+    page.keyboard.press("Escape")
+    _open_other_views(page, hold, release)
+
+    page.route("**/api/tasks", hold)  # not even the tasks are there yet
+    page.reload()
+    expect(page.get_by_text("Loading tasks")).to_be_attached()
+    page.evaluate("new Promise(drawn => requestAnimationFrame(() => setTimeout(drawn)))")  # the page takes keys by then
+    _type_new_title(page)
+    release("**/api/tasks")
+    _ready(page)
+    expect(title).to_have_value("extreme")
+    expect(page.get_by_role("dialog")).to_have_count(1)
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+
+
+def _open_other_views(page: Page, hold: Callable[[Route], None], release: Callable[[str], None]) -> None:
+    """The panel needs no other module, and while a view is loading, what is typed does nothing on the one before."""
+    page.route("**/*.js", hold)
+    for key in ("j", "o"):
+        page.keyboard.press(key)
+    expect(page.get_by_role("complementary").get_by_role("heading", name="01-walls")).to_be_focused()
+    page.keyboard.press("Escape")
+    page.keyboard.type("gs timeout", delay=KEY_MS)
+    expect(page).to_have_url(re.compile("/settings$"))
+    expect(page.get_by_role("dialog").or_(page.get_by_role("menu"))).to_have_count(0)
+    release("**/*.js")
+    expect(page.get_by_role("searchbox", name="Find a setting")).to_be_visible()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    page.keyboard.type("gb")
+
+
+def _type_new_title(page: Page) -> None:
+    page.keyboard.press("c")
+    page.keyboard.type("extreme", delay=KEY_MS)
+
+
 def test_the_help_sheet_lists_the_keys_of_the_current_view(project: TempProject, open_window: OpenWindow) -> None:
     project.task("01-walls", "echo walls > walls.txt")
     project.commit_all()
     page = open_window().page
     _ready(page)
-    # On a page that was just opened, what is typed after the key of a dialog reaches the dialog.
-    page.keyboard.press("Control+k")
-    page.keyboard.type("timeout", delay=KEY_MS)
-    expect(page.get_by_role("combobox", name="Find anything")).to_have_value("timeout")
-    page.keyboard.press("Escape")
-    page.keyboard.press("c")
-    page.keyboard.type("extreme", delay=KEY_MS)
-    expect(page.get_by_role("dialog", name="New task").get_by_label("Title")).to_have_value("extreme")
-    expect(page.get_by_role("dialog")).to_have_count(1)
-    page.keyboard.press("Escape")
-    expect(page.get_by_role("dialog")).to_have_count(0)
+    _type_on_cold_page(page)
 
     page.keyboard.press("?")
     sheet = page.get_by_role("dialog", name="Keyboard shortcuts")
@@ -135,12 +186,11 @@ def test_a_batch_is_run_and_merged_without_a_mouse(
             break
         page.keyboard.press("Tab")
     expect(start).to_be_focused()
+    # Cards keep their place for some time while keys move between them, but not after one that starts a batch.
+    page.clock.set_fixed_time(datetime.now(UTC))
     page.keyboard.press("Enter")
-    wait_until(lambda: project.state().batches)
-    # Cards keep their place while keys move between them, but not after one that starts a batch.
-    wait_until(lambda: len(project.batch().alive) == 2)
     running = page.get_by_role("region", name="Running", exact=True)
-    expect(running.locator("[data-card]")).to_have_count(2, timeout=15_000)
+    expect(running.locator("[data-card]")).to_have_count(2)
     for name, count in (("Running", 2), ("To do", 1)):
         expect(page.get_by_role("region", name=name, exact=True).locator("header")).to_contain_text(str(count))
     (tmp_path / "go").touch()

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.browser import PHONE, BrowserWindow, OpenWindow
+from tests.support.accessibility import find_violations
+from tests.support.browser import PHONE, BrowserWindow, OpenWindow, drawn_colour
 from tests.support.local_forge import REPOSITORY, LocalForge, local_forge
 from tests.support.temp_project import TempProject
 from tests.support.waiting import wait_until
@@ -22,6 +23,11 @@ def remote(tmp_path: Path, project: TempProject) -> Iterator[LocalForge]:
         project.git("remote", "set-url", "origin", f"{made.url}/{REPOSITORY}.git")
         project.env |= {"PLAIT_PR_FORGE": "gitea", "PLAIT_FORGE_TOKEN": "t0ken-t0ken-t0ken", "NO_PROXY": "*"}
         yield made
+
+
+# The empty pixels below the last row of a diff.
+_BELOW_ROWS = """sheet => sheet.getBoundingClientRect().bottom
+  - Math.max(...[...sheet.querySelectorAll("[data-index]")].map(row => row.getBoundingClientRect().bottom))"""
 
 
 def _review(window: BrowserWindow, project: TempProject) -> Page:
@@ -45,7 +51,7 @@ def test_merges_are_listed_in_order_and_one_is_dropped(
     go = tmp_path / "go"
     project.task("01-walls", f"while [ ! -e {go} ]; do sleep 0.05; done; echo walls > walls.txt")
     project.task("02-roof", "echo roof > roof.txt", verify="test -e roof.txt")
-    project.task("03-door", "echo door > door.txt", needs="[01-walls]")
+    project.task("03-door", "echo door > door.txt", needs="[01-walls]", touches="[doors/]")
     project.task("04-lamp", "exit 1")
     project.commit_all()
     front = project.start("run", "--yes", "--retries", "0")
@@ -62,13 +68,17 @@ def test_merges_are_listed_in_order_and_one_is_dropped(
     expect(roof).to_contain_text("verified")
 
     expect(page.get_by_text("04-lamp")).to_be_visible()  # what isn't included comes first
-    places = [page.get_by_text(text).bounding_box() for text in ("1 task not merged", "in 3 tasks")]
+    places = [page.get_by_text(text).bounding_box() for text in ("1 task not merged", "in 3 files · 3 tasks")]
     assert places[0]
     assert places[1]
     assert places[0]["y"] < places[1]["y"]
 
+    first = page.get_by_role("region", name="Read first").get_by_role("listitem")
+    expect(first).to_have_text([re.compile(r"^03-doorchanges a file it didn't declare: door.txt\+1 .0$")])
+
     page.get_by_role("button", name="Diff of 02-roof").click()
     expect(page.get_by_role("heading", name="roof.txt")).to_be_visible()
+    wait_until(lambda: page.get_by_role("region", name="Diff, line by line").evaluate(_BELOW_ROWS) < 24)
     page.get_by_role("button", name="Diff of 02-roof").click()
 
     page.get_by_role("button", name="Drop 02-roof").click()
@@ -81,6 +91,31 @@ def test_merges_are_listed_in_order_and_one_is_dropped(
     page.get_by_text("Full diff").click()
     expect(page.get_by_role("heading", name="door.txt")).to_be_visible()
     expect(page.get_by_role("heading", name="roof.txt")).to_have_count(0)
+    page.get_by_role("region", name="Diff, line by line").get_by_role("button", name="03-door").click()
+    page.get_by_role("complementary").get_by_role("button", name="Comment on line 1 of door.txt").click()
+    expect(page.get_by_label("Comment on door.txt:1")).to_be_focused()
+
+
+def test_what_to_read_first_is_named_with_its_reasons(project: TempProject, open_window: OpenWindow) -> None:
+    project.write("tests/test_roof.py", "def test_roof(): ...")
+    project.task("01-rows", "seq 300 > rows.txt")
+    project.task("02-door", "echo 'door = 1' > door.py", touches="[house.py]")
+    project.task("03-roof", "echo 'roof = 1' > roof.py; echo 'def test_it(): ...' >> tests/test_roof.py")
+    project.task("04-lamp", "echo 'lamp = 1' > lamp.py")
+    project.commit_all()
+    project.plait("run", "--yes", "--no-pr")
+    page = _review(open_window(), project)
+    first = page.get_by_role("region", name="Read first").get_by_role("listitem")
+    expect(first).to_have_text(
+        [
+            re.compile(r"^02-doorno tests changed, changes a file it didn't declare: door.py\+1 .0$"),
+            re.compile(r"^01-rows300 lines changed\+300 .0$"),
+            re.compile(r"^04-lampno tests changed\+1 .0$"),
+        ]
+    )
+    first.nth(1).get_by_role("button", name="01-rows").click()
+    expect(page.get_by_role("button", name="Diff of 01-rows")).to_have_attribute("aria-expanded", "true")
+    expect(page.get_by_role("heading", name="rows.txt")).to_be_in_viewport()
 
 
 def test_a_conflict_is_shown_with_both_sides_and_retried(
@@ -146,6 +181,7 @@ def test_a_person_resolves_a_conflict_file_by_file(
     expect(merge).to_have_attribute("aria-disabled", "true")
     text = form.get_by_role("textbox", name="Result of house.txt")
     text.fill("cellar\nwalls of wood and stone\n")
+    _leave_resolution(page)
     go[1].touch()  # the branch moves on while they read
     project.finish(front)
     merge.click()
@@ -159,6 +195,60 @@ def test_a_person_resolves_a_conflict_file_by_file(
     assert project.git("cat-file", "-s", f"{project.batch().branch}:house.txt") == str(
         len("cellar\r\nwalls of wood and stone\r\n")
     )
+
+    merged = page.get_by_role("list", name="Merged tasks, in order")
+    merged.get_by_role("button", name="02-stone", exact=True).click()
+    thread = page.get_by_role("list", name="Conversation")
+    resolved = thread.get_by_role("listitem").filter(has_text="Conflict resolved by a person").first
+    expect(resolved).to_contain_text("colour.txt this task's version")
+    expect(resolved).to_contain_text("house.txt edited")
+    expect(thread.locator(":scope > li").nth(-2)).to_contain_text("Merged")
+    resolved.get_by_role("button", name="Diff of the resolved conflict").click()
+    panel = page.get_by_role("complementary", name="02-stone")
+    expect(panel.get_by_role("combobox", name="Changes")).to_contain_text("Resolved conflict")
+    expect(panel.get_by_text("walls of wood and stone").first).to_be_visible()
+
+
+def _leave_resolution(page: Page) -> None:
+    """What was edited is kept while a side is chosen, and everything in a window that is opened later."""
+    house = page.get_by_role("group", name="Resolution of house.txt")
+    house.get_by_text("02-stone").click()
+    house.get_by_text("Edit").click()
+    page.reload()
+    expect(page.get_by_role("textbox", name="Result of house.txt")).to_have_value("cellar\nwalls of wood and stone\n")
+    colour = page.get_by_role("group", name="Resolution of colour.txt")
+    expect(colour.get_by_role("radio", name="02-stone")).to_be_checked()
+
+
+def test_a_resolved_conflict_is_verified_and_gated(
+    project: TempProject, open_window: OpenWindow, tmp_path: Path
+) -> None:
+    go = tmp_path / "go"
+    project.write("house.txt", "\n".join([*(f"row {n}" for n in range(60)), "walls of straw"]))
+    project.task("01-walls", "sed -i 's/straw/wood/' house.txt")
+    for name in ("02-stone", "03-glass"):
+        project.task(name, f"while [ ! -e {go} ]; do sleep 0.05; done; sed -i 's/straw/{name}/' house.txt")
+    project.commit_all()
+    checks = ("--verify", "! grep crooked house.txt", "--gate", "! grep leaking house.txt")
+    front = project.start("run", "--yes", "--no-pr", "--retries", "0", *checks)
+    _until_done(project, "01-walls")
+    go.touch()
+    project.finish(front)
+    page = _review(open_window(), project)
+    for task, word, check in (("02-stone", "crooked", "verif"), ("03-glass", "leaking", "gate")):
+        form = page.get_by_role("form", name=f"Resolve the conflict of {task}")
+        if not form.count():
+            page.get_by_role("button", name=f"Resolve {task}").click()
+        form.get_by_role("group", name="Resolution of house.txt").get_by_text("Edit").click()
+        text = form.get_by_role("textbox", name="Result of house.txt")
+        assert text.evaluate("field => field.scrollTop + field.clientHeight > field.scrollHeight - 100")  # the conflict
+        text.fill(f"{word} walls\n")
+        form.get_by_role("button", name="Verify and merge").click()
+        expect(form).to_have_count(0)
+        unmerged = page.get_by_role("group").filter(has_text="not merged").get_by_role("listitem")
+        expect(unmerged.filter(has_text=task)).to_contain_text(check)
+    assert _merged(page) == ["01-walls"]
+    assert project.read_merged_files()["house.txt"].endswith("walls of wood")
 
 
 def test_the_output_of_the_gate_is_shown(project: TempProject, open_window: OpenWindow) -> None:
@@ -190,6 +280,7 @@ def test_the_output_of_the_gate_is_shown(project: TempProject, open_window: Open
     panel.get_by_role("tab", name="Checks").click()
     panel.get_by_role("button", name="Show output").click()
     expect(panel.get_by_role("region", name="Output of gate")).to_contain_text("<b>it burns</b>")
+    assert find_violations(page) == []
 
 
 def test_a_gate_that_fails_on_the_base_prevents_publishing(project: TempProject, open_window: OpenWindow) -> None:
@@ -222,15 +313,15 @@ def test_a_pull_request_has_the_title_and_body_from_the_page(
     expect(title).not_to_have_value("")
     own = title.input_value()
     expect(body).to_have_value(_holding("01-walls"))
-    ship.get_by_role("button", name="Preview").click()
+    ship.get_by_role("radio", name="Preview").check()
     word = ship.get_by_role("cell", name="01-walls").locator("code")
     expect(word).to_have_text("01-walls")
     assert word.evaluate("it => it.getClientRects().length") == 1  # no word is broken in two
-    ship.get_by_role("button", name="Preview").click()
+    ship.get_by_role("radio", name="Write").check()
 
     title.fill("A house")
     body.fill("# Walls and a roof\n\n<script>alert(1)</script>")
-    ship.get_by_role("button", name="Preview").click()
+    ship.get_by_role("radio", name="Preview").check()
     expect(ship.get_by_role("heading", name="Walls and a roof")).to_be_visible()
     expect(ship.get_by_text("<script>alert(1)</script>")).to_be_visible()
     page.reload()
@@ -259,6 +350,8 @@ def test_a_branch_can_be_pushed_without_a_pull_request(project: TempProject, ope
     project.commit_all()
     project.plait("run", "--yes", "--no-pr")
     window = open_window(size=PHONE, dark=True)
+    for_you = window.page.get_by_role("region", name="For you")
+    expect(for_you).to_contain_text("1 merged")
     page = _review(window, project)
     ship = page.get_by_role("region", name="Ship")
     expect(ship.get_by_text("No pull request: this remote is not on GitHub, GitLab or Gitea.")).to_be_visible()
@@ -269,6 +362,14 @@ def test_a_branch_can_be_pushed_without_a_pull_request(project: TempProject, ope
     branch = project.branch
     assert branch in project.git("ls-remote", "origin", branch)
     expect(page.get_by_text(f"git switch --detach {branch}")).to_be_visible()
+    window.go("/batches")
+    outcome = page.get_by_role("table").get_by_text("1 task shipped")
+    red, green, blue = drawn_colour(outcome)
+    assert green > max(red, blue)
+    page.set_viewport_size({"width": 1440, "height": 900})
+    window.go("/")
+    expect(page.locator("[data-card]")).to_have_count(1)
+    expect(for_you).to_have_count(0)
 
 
 def test_a_failed_publish_says_why_and_what_to_do_also_after_a_reload(

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from playwright.sync_api import Locator, Page, Request, expect
 
+from tests.support.accessibility import find_violations
 from tests.support.browser import OpenWindow
 from tests.support.temp_project import TempProject
 
@@ -33,9 +34,9 @@ def _for_you(page: Page) -> Locator:
 
 
 def test_three_selected_tasks_run_in_parallel_to_a_merged_branch(project: TempProject, open_window: OpenWindow) -> None:
-    project.task("01-walls", "echo walls > walls.txt", touches="[src/house.py]")
-    project.task("02-roof", "cat walls.txt > roof.txt", needs="[01-walls]")
-    project.task("03-door", "echo door > door.txt", touches="[src/house.py]")
+    project.task("01-walls", "echo walls > walls.txt", touches="[src/house.py]", estimate="20s")
+    project.task("02-roof", "cat walls.txt > roof.txt", needs="[01-walls]", estimate="20s")
+    project.task("03-door", "echo door > door.txt", touches="[src/house.py]", estimate="20s")
     project.task("04-garden", "echo garden > garden.txt")
     project.commit_all()
     page = open_window().page
@@ -45,7 +46,7 @@ def test_three_selected_tasks_run_in_parallel_to_a_merged_branch(project: TempPr
     page.keyboard.press("r")
 
     plan = _plan(page)
-    expect(plan).to_contain_text("3 tasks · 2 waves")
+    expect(plan).to_contain_text("3 tasks · 2 waves · about 40s (by the tasks' own estimates)")
     expect(plan.get_by_role("listitem").filter(has_text="Wave 2")).to_contain_text("needs 01-walls")
     expect(plan).to_contain_text("tasks/02-roof.md:")
     expect(plan).to_contain_text("their tasks run one after another")
@@ -111,6 +112,7 @@ def test_one_task_is_cancelled_and_the_others_continue(
     results = page.get_by_role("region", name="Results")
     expect(results).to_contain_text("Cancel 2 tasks: 1 of 2 granted")
     expect(results.get_by_role("listitem").filter(has_text="04-garden")).to_contain_text("not in a batch")
+    assert find_violations(page) == []
     expect(page.get_by_role("region", name="Active batches")).to_contain_text("1 cancelled")
     go.touch()
     expect(_for_you(page)).to_contain_text("2 merged, 1 not run")

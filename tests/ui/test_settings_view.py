@@ -39,7 +39,7 @@ def test_a_saved_setting_applies_to_the_next_batch_until_it_is_reset(
         find = page.get_by_role("searchbox", name="Find a setting")
         find.fill("timeout")
         expect(page.locator("[data-setting]").first).to_have_attribute("data-setting", "timeout")
-        for name in ("idleTimeout", "verifyTimeout", "gateTimeout"):
+        for name in ("idleTimeout", "verifyTimeout", "gateTimeout", "stallTimeout"):
             expect(page.locator(f"[data-setting={name}]")).to_be_visible()
         for name in ("Idle timeout", "run.idle_timeout", "--idle-timeout", "PLAIT_IDLE_TIMEOUT"):  # all of its names
             find.fill(name)

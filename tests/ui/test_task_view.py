@@ -10,6 +10,7 @@ from typing import Any
 from playwright.sync_api import Locator, Page, Route, expect
 
 from plait.testing.contest_agents import SCRIPTS_VARIABLE
+from tests.support.accessibility import find_violations
 from tests.support.browser import PHONE, OpenWindow
 from tests.support.contest_project import AMBER, BIRCH, JUDGE
 from tests.support.judge_scripts import FOR_FIRST, write_judges
@@ -65,7 +66,7 @@ def test_an_opened_task_explains_its_status(project: TempProject, open_window: O
     go = tmp_path / "go"
     project.task("01-walls", _held(go, "echo walls > walls.txt"), touches="[walls.txt]")
     project.task("02-roof", "echo roof > roof.txt", needs="[01-walls]", phase="shell")
-    project.task("03-door", "echo jammed; exit 3")
+    project.task("03-door", f"echo x >> {tmp_path}/doors; cp {tmp_path}/doors door.txt; echo jammed; exit 3")
     project.commit_all()
     window = open_window()
     page = window.page
@@ -96,6 +97,7 @@ def test_an_opened_task_explains_its_status(project: TempProject, open_window: O
     _expect_failure_first(page)
     expect(panel.get_by_role("button", name="Retry", exact=True)).to_be_enabled()
     expect(panel).not_to_contain_text("plait retry")  # the page has a button for it
+    _compare_failed_attempts(page)
     _attempt(page, "Attempt 1").get_by_role("button", name="Log of attempt 1").click()
     expect(panel.get_by_role("combobox", name="Attempt")).to_have_value("write 1")
     expect(panel.get_by_role("region", name="Transcript: write 1")).to_contain_text("jammed")
@@ -121,10 +123,24 @@ def _expect_failure_first(page: Page) -> None:
     """What failed comes before the conversation, by its last lines."""
     panel = _panel(page)
     expect(_attempt(page, "Attempt 2")).to_contain_text("failed, exit 3")
-    expect(panel).to_contain_text("Retried: the agent failed: exit status 3: jammed")
+    said = panel.get_by_role("list", name="Conversation").get_by_text("exit status 3: jammed")
+    expect(said).to_have_count(2)  # by each attempt, and not once more by its retry and the end
+    expect(panel).to_contain_text("Retried.")
     sections = panel.get_by_role("heading", level=3)
     expect(sections).to_have_text(["Status", "Last lines of attempt 2", "Conversation"])
     expect(panel.locator("section", has=page.get_by_role("heading", name="Last lines of"))).to_contain_text("jammed")
+
+
+def _compare_failed_attempts(page: Page) -> None:
+    """What an attempt changed can be read though it failed."""
+    panel = _panel(page)
+    _attempt(page, "Attempt 1").get_by_role("button", name="Diff of attempt 1").click()
+    expect(panel.get_by_role("button", name=re.compile(r"^1 file \+1 .0$"))).to_be_visible()
+    panel.get_by_role("tab", name="Conversation").click()
+    _attempt(page, "Attempt 2").get_by_role("button", name="Changes of attempt 2 since attempt 1").click()
+    expect(panel.get_by_role("heading", name="door.txt")).to_be_visible()
+    expect(panel.get_by_role("combobox", name="Changes")).to_have_value("Attempt 2 since attempt 1")
+    panel.get_by_role("tab", name="Conversation").click()
 
 
 def test_a_task_without_a_run_is_shown_and_keys_lead_to_the_next(project: TempProject, open_window: OpenWindow) -> None:
@@ -160,8 +176,10 @@ def test_a_task_without_a_run_is_shown_and_keys_lead_to_the_next(project: TempPr
 def test_a_task_is_cancelled_given_feedback_and_dropped(
     project: TempProject, open_window: OpenWindow, tmp_path: Path
 ) -> None:
-    go = tmp_path / "go"
-    project.task("01-walls", _held(go, 'cat "$PLAIT_FEEDBACK_FILE" > walls.txt'))
+    go, stop = tmp_path / "go", tmp_path / "stop"
+    slow_stop = f"trap 'while [ ! -e {stop} ]; do sleep 0.05; done; exit 1' INT TERM"
+    told = 'cat "$PLAIT_FEEDBACK_FILE" > walls.txt'
+    project.task("01-walls", f"{slow_stop}; {_held(go, told)}")
     project.commit_all()
     page = open_window().page
     _run(page, "01-walls")
@@ -177,13 +195,15 @@ def test_a_task_is_cancelled_given_feedback_and_dropped(
     expect(panel.locator("header")).to_contain_text("running")
     panel.get_by_role("button", name="Cancel").click()
     asked.get_by_role("button", name="Cancel the task").click()
-    expect(page.get_by_role("region", name="Messages").get_by_role("button", name="Retry")).to_be_visible()
+    _take_back_cancel(page, stop)
+    panel.get_by_role("button", name="Cancel").click()
+    asked.get_by_role("button", name="Cancel the task").click()
     expect(panel.locator("header")).to_contain_text("cancelled")
     expect(panel).to_contain_text("cancelled by request")
-    expect(panel.get_by_role("button", name="Cancel")).to_have_attribute("aria-disabled", "true")
+    expect(panel.get_by_role("button", name="Cancel")).to_have_count(0)
 
     go.touch()
-    panel.get_by_role("button", name="Send feedback").click()
+    panel.get_by_role("button", name="Tell the agent").click()
     send = panel.get_by_role("button", name="Retry with feedback")
     expect(send).to_have_attribute("title", "Write something first.")
     words = panel.get_by_label("Feedback for the agent, which starts a new attempt")
@@ -192,15 +212,34 @@ def test_a_task_is_cancelled_given_feedback_and_dropped(
     page.keyboard.press("Tab")
     page.keyboard.press("Escape")
     _card(page, "01-walls").click()
-    panel.get_by_role("button", name="Send feedback").click()
+    panel.get_by_role("button", name="Tell the agent").click()
     expect(words).to_have_value("mind the doors")  # kept until it is sent
     words.press("Control+Enter")
     expect(words).to_have_count(0)
     expect(panel.locator("header")).to_contain_text("done")
-    expect(_attempt(page, "Attempt 2")).to_contain_text("passed")
-    expect(_attempt(page, "Attempt 2")).to_contain_text(re.compile("Told: feedback.*mind the doors"))
+    expect(_attempt(page, "Attempt 3")).to_contain_text("passed")
+    expect(_attempt(page, "Attempt 3")).to_contain_text(re.compile("Told: feedback.*mind the doors"))
     assert "mind the doors" in project.read_merged_files()["walls.txt"]
+    panel.get_by_role("tab", name="Diff").click()
+    panel.get_by_text("What attempt 3 was told").click()
+    expect(panel.get_by_role("group").get_by_text("mind the doors")).to_be_visible()
+    panel.get_by_role("tab", name="Conversation").click()
 
+    _drop(page)
+    wait_until(lambda: project.read_merged_files() == {})
+
+
+def _take_back_cancel(page: Page, stop: Path) -> None:
+    """At once, though the attempt takes until then to stop."""
+    page.get_by_role("region", name="Messages").get_by_role("button", name="Retry").click()
+    expect(_attempt(page, "Attempt 1")).to_contain_text("stopping: cancel")
+    stop.touch()
+    expect(_attempt(page, "Attempt 2")).to_contain_text("running")
+
+
+def _drop(page: Page) -> None:
+    """After going back once."""
+    panel = _panel(page)
     panel.get_by_role("button", name="Drop").click()
     asked = page.get_by_role("dialog")
     expect(asked).to_contain_text("The batch branch is rebuilt without its change.")
@@ -209,7 +248,6 @@ def test_a_task_is_cancelled_given_feedback_and_dropped(
     panel.get_by_role("button", name="Drop").click()
     asked.get_by_role("button", name="Drop").click()
     expect(panel.locator("header")).to_contain_text("skipped")
-    wait_until(lambda: project.read_merged_files() == {})
 
 
 def test_another_agent_retries_a_task_asks_a_question_and_is_answered(
@@ -236,7 +274,9 @@ def test_another_agent_retries_a_task_asks_a_question_and_is_answered(
 
     asked = panel.get_by_role("region", name="Needs you")
     expect(asked).to_contain_text("Which colour?")
+    expect(asked).not_to_contain_text("answer with feedback")  # as on the command line
     asked.get_by_label("Your answer").fill("make it blue")
+    assert find_violations(page) == []
     asked.get_by_role("button", name="Answer").click()
     expect(asked).to_have_count(0)
     expect(panel.locator("header")).to_contain_text("done")
@@ -251,10 +291,10 @@ def test_another_agent_retries_a_task_asks_a_question_and_is_answered(
 
     panel.get_by_role("tab", name="Log").click()
     log = panel.get_by_role("region", name="Transcript: write 3")
-    expect(panel.get_by_role("button", name="Pretty")).to_have_attribute("aria-pressed", "true")
+    expect(panel.get_by_role("radio", name="Pretty")).to_be_checked()
     expect(log).to_contain_text("colour.txt")
     expect(log).not_to_contain_text("session_id")
-    panel.get_by_role("button", name="Raw").click()
+    panel.get_by_role("radio", name="Raw").check()
     expect(log).to_contain_text('"session_id"')
 
 
@@ -367,3 +407,4 @@ def test_a_contest_shows_the_votes_of_its_judges(project: TempProject, open_wind
     expect(votes.get_by_role("row").nth(1)).to_contain_text(re.compile(f"{JUDGE}a@Birch, a@Amber.it is complete"))
     expect(votes.get_by_role("row").nth(2)).to_contain_text(f"{JUDGE} 2a@Bircha@Amber<b>bold</b>")
     expect(votes.get_by_role("row").nth(3)).to_contain_text("No vote")
+    assert find_violations(page) == []

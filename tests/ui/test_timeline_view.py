@@ -3,24 +3,38 @@
 from __future__ import annotations
 
 import re
+from contextlib import closing
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
 
+from plait.core.reducers import evolve
+from plait.core.reports import PublishDone
+from plait.core.requests import Ship
+from plait.core.scheduler.rules import decide_due, fold_incoming
+from plait.core.settings import Publish, Settings
+from plait.core.state import State
+from plait.git.location import find_repo
+from plait.store.journal_writer import open_journal_writer
+from plait.store.project_files import JOURNAL_FILE
+from plait.store.state_claim import claim_state
 from tests.support.browser import OpenWindow
+from tests.support.generated_journal import batch_of, records_of
 from tests.support.temp_project import TempProject
 from tests.support.waiting import wait_until
 
-TASKS = ("01-walls", "02-door", "03-roof")
+TASKS = ("01-walls", "02-door", "03-roof", "00-lamp")
 
 
 def _project(project: TempProject, folder: Path) -> Path:
-    """Walls that wait for a file; a door that fails once; a roof that needs both, and has a title."""
+    """Walls that wait for a file; a door that fails once; a roof that needs both, and has a title; then a lamp."""
     go, once = folder / "go", folder / "once"
     project.task("01-walls", f"while [ ! -e {go} ]; do sleep 0.05; done; echo walls > walls.txt")
     project.task("02-door", f"test -e {once} || {{ touch {once}; exit 1; }}; echo door > door.txt")
     project.task("03-roof", "echo roof > roof.txt", needs="[01-walls, 02-door]", title="A roof of slate")
+    project.task("00-lamp", "echo lamp > lamp.txt", needs="[03-roof]")
     project.commit_all()
     return go
 
@@ -64,7 +78,7 @@ def test_a_timeline_shows_attempts_retries_waits_and_merges(
     # What is not over goes with the clock: it grows, and is drawn shorter when the axis takes its next step.
     wait_until(lambda: _otherwise(page, walls, first["width"]))
 
-    # Paused, and an hour later nothing has run: the hour is folded, and the work is as wide as before.
+    # Paused, and an hour later nothing has run: the hour is folded, and some seconds of work are not lost beside it.
     assert project.plait("pause", batch).code == 0
     go.touch()
     expect(_span(page, "01-walls", "Write, attempt 1, by shell: ok")).to_be_visible()
@@ -74,7 +88,7 @@ def test_a_timeline_shows_attempts_retries_waits_and_merges(
     track = page.get_by_role("list", name="Attempts of 01-walls").bounding_box()
     assert write is not None
     assert track is not None
-    assert write["width"] > track["width"] / 20
+    assert write["width"] > track["width"] / 60  # a thousandth if the hour were drawn, at least a few pixels
     page.clock.set_system_time(datetime.now(UTC))
     assert project.plait("resume", batch).code == 0
 
@@ -85,13 +99,40 @@ def test_a_timeline_shows_attempts_retries_waits_and_merges(
     own = page.get_by_role("list", name="Batch events").get_by_role("button")
     expect(own.and_(page.get_by_role("button", name=re.compile("^Gate, attempt 1: passed")))).to_be_visible()
     expect(page.get_by_role("button", name="03-roof done")).to_be_visible()
-    assert set(project.read_merged_files()) == {"walls.txt", "door.txt", "roof.txt"}
+    assert set(project.read_merged_files()) == {"walls.txt", "door.txt", "roof.txt", "lamp.txt"}
+    rows = page.get_by_role("list", name=re.compile("^Attempts of"))
+    assert [(row.get_attribute("aria-label") or "")[-7:] for row in rows.all()][-2:] == [
+        "03-roof",
+        "00-lamp",
+    ]  # by start
 
     _zooms(page)
     _walks(page, batch)
     window.go("/batches/nobody/timeline")
     expect(page.get_by_text("There is no such batch")).to_be_visible()
     window.ignore_errors("404")
+
+
+def test_a_push_on_the_next_day_leaves_the_work_legible(project: TempProject, open_window: OpenWindow) -> None:
+    records = records_of(batch_of(2), Settings(), "old")
+    state = State()
+    for record in records:
+        evolve(state, record)
+    done = state.now
+    for at, event in ((86_400.0, Ship("s", "old", Publish.PUSH)), (86_401.0, PublishDone("old", 1, "", "0"))):
+        records += [*fold_incoming(state, [event], done + at), *decide_due(state, done + at)[0]]
+    claim_state(find_repo(project.top).state)
+    with closing(open_journal_writer(find_repo(project.top).state / JOURNAL_FILE)) as journal:
+        journal.append([replace(record, seq=seq, at=1e9 + record.at) for seq, record in enumerate(records, 1)])
+    window = open_window()
+    window.go("/batches/old/timeline")
+    page = window.page
+    own = page.get_by_role("list", name="Batch events").get_by_role("button")
+    expect(own.and_(page.get_by_role("button", name=re.compile("^Publish")))).to_be_visible()
+    track = page.get_by_role("list", name="Attempts of t0").bounding_box()
+    assert track is not None
+    work = [box for box in map(Locator.bounding_box, _spans(page, "t0").all()) if box is not None]
+    assert work[-1]["x"] + work[-1]["width"] - work[0]["x"] > track["width"] / 2
 
 
 def _zooms(page: Page) -> None:
@@ -119,9 +160,9 @@ def _walks(page: Page, batch: str) -> None:
     page.go_back()
     failed.focus()
     page.keyboard.press("End")
-    expect(page.get_by_role("button", name="03-roof done")).to_be_focused()
+    expect(page.get_by_role("button", name="00-lamp done")).to_be_focused()
     page.keyboard.press("Enter")
-    page.wait_for_url("**/timeline?task=03-roof**")
+    page.wait_for_url("**/timeline?task=00-lamp**")
 
 
 def _width(span: Locator) -> float:

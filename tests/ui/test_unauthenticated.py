@@ -10,6 +10,7 @@ from urllib.parse import unquote
 
 from playwright.sync_api import Browser, expect
 
+from tests.support.accessibility import find_violations
 from tests.support.running_server import Serve
 from tests.support.temp_project import TempProject
 
@@ -50,6 +51,7 @@ def test_without_a_login_the_page_shows_the_command_for_a_link(
     assert answer.status == 401
     expect(page.get_by_role("heading")).to_have_text("This browser is not logged in.")
     expect(page.locator("code")).to_have_text(f"plait token --link --url {server.url}")
+    assert find_violations(page) == []
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(16, 17, 20)"
     page.close()
 

@@ -5,6 +5,7 @@ import { releaseFreeze } from "../board/boardLayout";
 import { confirm } from "../components/ConfirmDialog";
 import { dismissErrors, SERVER_SUBJECT, showError, showToast } from "../components/Toasts";
 import { runKey } from "../model/board";
+import { hasEnded, isAtWork } from "../model/columns";
 import { useBoard } from "../store/board";
 import { api, unwrap } from "./client";
 import type { ActionResults, TaskAction, TaskStatus } from "./types";
@@ -27,7 +28,7 @@ const ACTION_LABELS: Record<TaskAction | BatchAction, string> = {
 export async function sendBatchAction(
   batchId: string,
   action: BatchAction,
-  body: { all?: boolean; agent?: string } = {},
+  body: { all?: boolean; agent?: string; budget?: string } = {},
 ): Promise<boolean> {
   const path = { batch_id: batchId };
   return sendAndReport(`${ACTION_LABELS[action]} batch ${batchId.slice(0, 8)}`, batchId, () => {
@@ -43,6 +44,13 @@ export async function sendBatchAction(
             body: { agent: body.agent ?? null },
           }),
         );
+      case "unpause":
+        return unwrap(
+          api.POST("/api/batches/{batch_id}/unpause", {
+            params: { path },
+            body: { budget: body.budget ?? null },
+          }),
+        );
       default:
         return unwrap(api.POST(`/api/batches/{batch_id}/${action}`, { params: { path } }));
     }
@@ -56,7 +64,7 @@ export async function sendTaskAction(
   body: { agent?: string; text?: string } = {},
 ): Promise<boolean> {
   const params = { path: { batch_id: batchId, task_id: taskId } };
-  const undo = { text: "Retry", run: () => void sendTaskAction(batchId, taskId, "retry") };
+  const undo = { text: "Retry", run: () => void retryWhenEnded(batchId, taskId) };
   const offered = action === "cancel" ? undo : null;
   return sendAndReport(`${ACTION_LABELS[action]} ${taskId}`, runKey(batchId, taskId), send, offered);
 
@@ -82,7 +90,23 @@ export async function sendTaskAction(
   }
 }
 
-const ACTIVE: ReadonlySet<TaskStatus> = new Set(["running", "verifying", "merging"]);
+/** A task that was cancelled ends when its attempt has been stopped. */
+async function retryWhenEnded(batchId: string, taskId: string): Promise<void> {
+  const isOver = ({ board: { tasks, byRun } }: ReturnType<typeof useBoard.getState>) => {
+    const run = tasks.get(byRun.get(runKey(batchId, taskId)) ?? "")?.batch;
+    return !run || hasEnded(run.status);
+  };
+  if (!isOver(useBoard.getState())) {
+    await new Promise<void>((resolve) => {
+      const stop = useBoard.subscribe((store) => {
+        if (!isOver(store)) return;
+        stop();
+        resolve();
+      });
+    });
+  }
+  await sendTaskAction(batchId, taskId, "retry");
+}
 
 /** Asks first if work would be lost. */
 export async function cancelTask(batchId: string, taskId: string, status: TaskStatus): Promise<boolean> {
@@ -92,7 +116,7 @@ export async function cancelTask(batchId: string, taskId: string, status: TaskSt
     action: "Cancel the task",
     danger: true,
   };
-  if (ACTIVE.has(status) && !(await confirm(question))) return false;
+  if (isAtWork(status) && !(await confirm(question))) return false;
   return sendTaskAction(batchId, taskId, "cancel");
 }
 

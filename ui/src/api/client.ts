@@ -2,6 +2,7 @@
 
 import createClient, { createQuerySerializer } from "openapi-fetch";
 import { currentProject } from "../app/routes";
+import { omitCommands } from "./hints";
 import type { paths } from "./schema";
 import type { ErrorBody, FieldProblem } from "./types";
 
@@ -64,7 +65,7 @@ function isErrorBody(value: unknown): value is Partial<ErrorBody> {
 
 /** A message for the user, and a hint. */
 export function describeError(error: unknown): { message: string; hint: string | null } {
-  if (error instanceof ApiError) return { message: error.message, hint: error.hint };
+  if (error instanceof ApiError) return { message: error.message, hint: omitCommands(error.hint) };
   if (error instanceof UnreachableError)
     return { message: "The server is not responding.", hint: "Start it with: plait serve" };
   return { message: error instanceof Error ? error.message : String(error), hint: null };

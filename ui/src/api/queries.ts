@@ -3,7 +3,7 @@
 import { useQuery } from "@tanstack/react-query";
 import type { RunRef } from "../task/selectedTask";
 import { ApiError, api, unwrap } from "./client";
-import type { BatchSummary, BatchTask } from "./types";
+import type { BatchSummary, BatchTask, EngineStatus } from "./types";
 
 interface TaskInBatch {
   readonly batch: BatchSummary;
@@ -59,16 +59,29 @@ export function useTaskInBatch(run: RunRef | null) {
   });
 }
 
-const SOURCE_POLL_MS = 15_000; // ms: sources are files, and no event tells when they change
+const ENGINE_POLL_MS = 5_000; // ms; neither its problems nor the cluster's nodes are in events
 
-/** A task with its text. */
+/** The engine, or `null` if none is running. */
+export function useEngine<T>(enabled: boolean, select: (engine: EngineStatus | null) => T) {
+  return useQuery({
+    queryKey: ["engine"],
+    queryFn: async ({ signal }) => {
+      const query = { limit: 1, tasks: false };
+      return (await unwrap(api.GET("/api/batches", { signal, params: { query } }))).engine;
+    },
+    select,
+    refetchInterval: ENGINE_POLL_MS,
+    enabled,
+  });
+}
+
+/** A task with its text, refetched whenever the sources are read again. */
 export function useTaskDetail(id: string | undefined) {
   return useQuery({
     queryKey: ["tasks", id ?? ""],
     enabled: id !== undefined,
     queryFn: ({ signal }) =>
       unwrap(api.GET("/api/tasks/{task_id}", { signal, params: { path: { task_id: id ?? "" } } })),
-    refetchInterval: SOURCE_POLL_MS,
   });
 }
 
@@ -90,6 +103,35 @@ export function useTimeline(batchId: string) {
       unwrap(
         api.GET("/api/batches/{batch_id}/timeline", { signal, params: { path: { batch_id: batchId } } }),
       ),
+  });
+}
+
+/** What the merged tasks changed; `head`, the newest commit of the branch, says of which ones. */
+export function useMergedChanges(batchId: string, head: string | null) {
+  return useQuery({
+    queryKey: ["changes", batchId, head],
+    queryFn: ({ signal }) =>
+      unwrap(api.GET("/api/batches/{batch_id}/changes", { signal, params: { path: { batch_id: batchId } } })),
+    enabled: head !== null,
+    placeholderData: (before, query) => (query?.queryKey[1] === batchId ? before : undefined),
+    retry: false, // of an old batch git may not have the commits any more
+  });
+}
+
+/** The declaration of each setting: it changes only with the server. */
+export function useSettingSchema() {
+  return useQuery({
+    queryKey: ["settings", "schema"],
+    queryFn: () => unwrap(api.GET("/api/settings/schema")),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+}
+
+export function useProjects() {
+  return useQuery({
+    queryKey: ["projects"],
+    queryFn: async ({ signal }) => (await unwrap(api.GET("/api/projects", { signal }))).projects,
+    staleTime: 60_000,
   });
 }
 

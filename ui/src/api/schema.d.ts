@@ -106,6 +106,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/batches/{batch_id}/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Changes
+         * @description What its merged tasks changed: how many files, and what a reviewer should know.
+         */
+        get: operations["getChanges"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/batches/{batch_id}/diff": {
         parameters: {
             query?: never;
@@ -118,6 +138,26 @@ export interface paths {
          * @description The changes of the batch branch since its base.
          */
         get: operations["getBatchDiff"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/batches/{batch_id}/diff/file": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Batch Diff File
+         * @description One file that the batch changed, as a whole: its text, or the image that it is.
+         */
+        get: operations["getBatchDiffFile"];
         put?: never;
         post?: never;
         delete?: never;
@@ -391,6 +431,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/batches/{batch_id}/tasks/{task_id}/diff/file": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Task Diff File
+         * @description One file that the task changed, as a whole: its text, or the image that it is.
+         */
+        get: operations["getTaskDiffFile"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/batches/{batch_id}/tasks/{task_id}/drop": {
         parameters: {
             query?: never;
@@ -565,7 +625,7 @@ export interface paths {
         put?: never;
         /**
          * Unpause
-         * @description Continue.
+         * @description Continue; `budget`: with a higher budget, after the old one was used up.
          */
         post: operations["unpauseBatch"];
         delete?: never;
@@ -882,7 +942,8 @@ export interface components {
         /**
          * AttemptSummary
          * @description An attempt. `completedAt` null: it is running. `told` is what its agent was told beyond the task; if that is anything,
-         *     also the end of what the verification `toldCheck` printed. `commit` is its result.
+         *     also the end of what the verification `toldCheck` printed. `commit` is its result. `node` is that of a cluster; null: it ran
+         *     on this machine, or nowhere yet.
          */
         AttemptSummary: {
             /** Agent */
@@ -901,6 +962,8 @@ export interface components {
             endedFor: components["schemas"]["EndWhy"] | null;
             /** Exitcode */
             exitCode: number | null;
+            /** Node */
+            node: string | null;
             /** Retriedfor */
             retriedFor: string | null;
             /** Startedat */
@@ -1271,10 +1334,11 @@ export interface components {
          * @description How an attempt ended, as the retry policy reads it.
          * @enum {string}
          */
-        Category: "ok" | "task" | "verify" | "empty" | "rate_limit" | "quota" | "auth" | "overloaded" | "network" | "context" | "usage" | "killed" | "lost" | "timeout" | "idle" | "question" | "conflict" | "commit" | "merge" | "gate" | "rejected";
+        Category: "ok" | "task" | "verify" | "empty" | "rate_limit" | "quota" | "auth" | "overloaded" | "network" | "context" | "usage" | "killed" | "lost" | "timeout" | "idle" | "question" | "conflict" | "commit" | "merge" | "gate" | "rejected" | "outage";
         /**
          * ChangedFile
-         * @description `before` is its former name if it was renamed; lines of binary files are not counted.
+         * @description `before` is its former name if it was renamed; lines of binary files are not counted. `tasks`: in the diff of a batch,
+         *     those whose merges changed it, in their order.
          */
         ChangedFile: {
             /** Before */
@@ -1287,6 +1351,8 @@ export interface components {
             path: string;
             /** Plus */
             plus: number;
+            /** Tasks */
+            tasks: string[];
         };
         /**
          * ChangedPreferences
@@ -1667,7 +1733,7 @@ export interface components {
             sandboxChecks: boolean;
             /**
              * Sandboxdisk
-             * @description size of /tmp, and of any one file, of a strict attempt
+             * @description size of /tmp, and of any one file, of a strict attempt; all that it writes may take four times that
              */
             sandboxDisk: number;
             /**
@@ -1918,6 +1984,17 @@ export interface components {
          */
         ConflictKind: "content" | "add/add" | "modify/delete" | "rename" | "binary" | "file/directory" | "mode" | "submodule" | "other";
         /**
+         * ConflictResolution
+         * @description The `resolution`th of the task: what a person made of each file in conflict, and the size of the whole change then.
+         */
+        ConflictResolution: {
+            diffstat: components["schemas"]["Diffstat"] | null;
+            /** Files */
+            files: components["schemas"]["ResolvedConflictFile"][];
+            /** Resolution */
+            resolution: number;
+        };
+        /**
          * ConflictSummary
          * @description `with` is the commit of the batch branch that it was merged onto.
          */
@@ -1971,9 +2048,10 @@ export interface components {
         };
         /**
          * ConversationEntry
-         * @description What happened at `at`. `attempt` is set for `attempt`, `gate` for `gate`, `feedback` for `feedback`, `status` for `ended`,
-         *     `url` for `publish`; `result` is that of a merge or of publishing, `commit` what a merge made. `files` are in conflict.
-         *     `output` is the end of what a failed attempt or gate printed.
+         * @description What happened at `at`. `attempt` is set for `attempt`, `gate` for `gate`, `feedback` for `feedback`, `resolution` for
+         *     `resolve`, `url` for `publish`; `status` for `ended`, and for `retry`: what the task was. `result` is that of a merge or of
+         *     publishing, `commit` what a merge, a rebuild or a person made, `without` the tasks that a rebuild left out. `files` are in
+         *     conflict. `output` is the end of what a failed attempt or gate printed.
          */
         ConversationEntry: {
             /** At */
@@ -1990,6 +2068,7 @@ export interface components {
             kind: components["schemas"]["EntryKind"];
             /** Output */
             output: string | null;
+            resolution: components["schemas"]["ConflictResolution"] | null;
             /** Result */
             result: string | null;
             status: components["schemas"]["TaskStatus"] | null;
@@ -1997,6 +2076,8 @@ export interface components {
             text: string;
             /** Url */
             url: string | null;
+            /** Without */
+            without: string[];
         };
         /** Cost */
         Cost: {
@@ -2067,6 +2148,11 @@ export interface components {
          * @enum {string}
          */
         DiffFormat: "text" | "json";
+        /**
+         * DiffSide
+         * @enum {string}
+         */
+        DiffSide: "old" | "new";
         /** Diffstat */
         Diffstat: {
             /** Added */
@@ -2133,10 +2219,11 @@ export interface components {
         };
         /**
          * EntryKind
-         * @description `retry` is a person's request, `retried` plait's own retry. `feedback` waits for the next attempt.
+         * @description `retry` is a person's request, `retried` plait's own retry. `feedback` waits for the next attempt. `rebuild` made its
+         *     commit again.
          * @enum {string}
          */
-        EntryKind: "attempt" | "gate" | "merge" | "publish" | "feedback" | "question" | "approve" | "retry" | "recheck" | "cancel" | "drop" | "retried" | "interrupted" | "conflict" | "ended";
+        EntryKind: "attempt" | "gate" | "merge" | "rebuild" | "publish" | "feedback" | "question" | "approve" | "retry" | "recheck" | "resolve" | "cancel" | "drop" | "retried" | "interrupted" | "conflict" | "ended";
         /**
          * Error
          * @description `field`: the invalid field of the request; `state`: the state that prevents it.
@@ -2204,7 +2291,7 @@ export interface components {
             /** Provider */
             provider?: string | null;
             /** Publishing */
-            publishing?: ("started" | "done" | "failed") | null;
+            publishing?: ("started" | "waiting" | "done" | "failed") | null;
             /** Question */
             question?: string | null;
             /** Reason */
@@ -2297,6 +2384,17 @@ export interface components {
             severity: components["schemas"]["Severity"];
         };
         /**
+         * FileChoice
+         * @description What a person made of a file in conflict: the batch branch's version, the task's, or a text of their own.
+         * @enum {string}
+         */
+        FileChoice: "batch" | "task" | "edited";
+        /**
+         * FileFormat
+         * @enum {string}
+         */
+        FileFormat: "text" | "image";
+        /**
          * FileResolution
          * @description Either a `side` or a `text`.
          */
@@ -2335,6 +2433,8 @@ export interface components {
             minus: number;
             /** Plus */
             plus: number;
+            /** Resolution */
+            resolution: number | null;
             /** Since */
             since: number | null;
             /** Taskid */
@@ -2539,6 +2639,35 @@ export interface components {
             loggedIn: components["schemas"]["LoggedIn"];
         };
         /**
+         * MergedChange
+         * @description `withoutTests`: it changes source files and no tests, though the repository or another task has some. `undeclared` are
+         *     files it changes besides tests that it didn't declare, if it declares any; `more`: how many names are left out.
+         */
+        MergedChange: {
+            /** Files */
+            files: number;
+            /** More */
+            more: number;
+            /** Taskid */
+            taskId: string;
+            /** Undeclared */
+            undeclared: string[];
+            /** Withouttests */
+            withoutTests: boolean;
+        };
+        /**
+         * MergedChanges
+         * @description `files`: the number of different files that they change.
+         */
+        MergedChanges: {
+            /** Batchid */
+            batchId: string;
+            /** Files */
+            files: number;
+            /** Tasks */
+            tasks: components["schemas"]["MergedChange"][];
+        };
+        /**
          * Mode
          * @enum {string}
          */
@@ -2606,7 +2735,7 @@ export interface components {
         };
         /**
          * Node
-         * @description `rank`: seconds of the longest path from its start to the end.
+         * @description `rank`: seconds of the longest path from its start to the end. `short`: as that of a run.
          */
         Node: {
             /** Entrantof */
@@ -2617,6 +2746,8 @@ export interface components {
             rank: number;
             /** Reason */
             reason: string;
+            /** Short */
+            short: string;
             status: components["schemas"]["TaskStatus"];
             /** Taskid */
             taskId: string;
@@ -3111,7 +3242,7 @@ export interface components {
             sandboxChecks: boolean;
             /**
              * Sandboxdisk
-             * @description size of /tmp, and of any one file, of a strict attempt
+             * @description size of /tmp, and of any one file, of a strict attempt; all that it writes may take four times that
              */
             sandboxDisk: number;
             /**
@@ -3431,6 +3562,7 @@ export interface components {
          * @description `title` and `body` are what would be sent now, `own` what plait would write by itself. `target` null: only the
          *     remote knows it. `shipped`: the branch is published as it is. `why` says why no pull request can be opened, as far
          *     as that can be told without a network; with `canPush`, the branch can still be pushed.
+         *     `hint` also says what git waits for while the branch is published.
          */
         PullRequestPreview: {
             /** Batchid */
@@ -3509,6 +3641,12 @@ export interface components {
             tip: string;
             /** With */
             with: string;
+        };
+        /** ResolvedConflictFile */
+        ResolvedConflictFile: {
+            choice: components["schemas"]["FileChoice"];
+            /** Path */
+            path: string;
         };
         /**
          * RetryBody
@@ -3979,6 +4117,14 @@ export interface components {
             source: components["schemas"]["FeedbackSource"];
             /** Text */
             text: string;
+        };
+        /** UnpauseBody */
+        UnpauseBody: {
+            /**
+             * Budget
+             * @description The new budget of a batch that its budget paused: 40usd; empty: none. Omitted: as before
+             */
+            budget?: string | null;
         };
         /**
          * UnwrittenSource
@@ -4978,6 +5124,158 @@ export interface operations {
             };
         };
     };
+    getChanges: {
+        parameters: {
+            query?: {
+                /** @description The project's id; none: the default project */
+                project?: string | null;
+            };
+            header?: never;
+            path: {
+                /** @description A batch's id, or a unique prefix of it */
+                batch_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MergedChanges"];
+                };
+            };
+            /** @description Malformed request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed for this token, or from another origin */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body took too long */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not possible in this state, named in `state` */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The URL is too long */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unknown host name */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Invalid; `field` says what */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many wrong tokens */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers are too long */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Internal error; see the server log */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Something outside of plait failed: the disk, git, the journal */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
     getBatchDiff: {
         parameters: {
             query?: {
@@ -5002,6 +5300,172 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["FullDiff"];
+                    "text/plain; charset=utf-8": string;
+                };
+            };
+            /** @description Malformed request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed for this token, or from another origin */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body took too long */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not possible in this state, named in `state` */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The URL is too long */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unknown host name */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Invalid; `field` says what */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many wrong tokens */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers are too long */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Internal error; see the server log */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Something outside of plait failed: the disk, git, the journal */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getBatchDiffFile: {
+        parameters: {
+            query: {
+                format?: components["schemas"]["FileFormat"];
+                /** @description The project's id; none: the default project */
+                project?: string | null;
+                /** @description The file's name on this side */
+                path: string;
+                side?: components["schemas"]["DiffSide"];
+                /** @description The beginning of its content's id, as in the diff's `index` line: 409 if it has changed since */
+                blob?: string;
+            };
+            header?: never;
+            path: {
+                /** @description A batch's id, or a unique prefix of it */
+                batch_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file, without secrets */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/avif": string;
+                    "image/bmp": string;
+                    "image/gif": string;
+                    "image/jpeg": string;
+                    "image/png": string;
+                    "image/svg+xml": string;
+                    "image/webp": string;
+                    "image/x-icon": string;
                     "text/plain; charset=utf-8": string;
                 };
             };
@@ -7235,13 +7699,15 @@ export interface operations {
         parameters: {
             query?: {
                 from?: number;
+                format?: components["schemas"]["DiffFormat"];
+                /** @description The project's id; none: the default project */
+                project?: string | null;
                 /** @description None: the newest */
                 attempt?: number | null;
                 /** @description An earlier attempt to compare with */
                 since?: number | null;
-                format?: components["schemas"]["DiffFormat"];
-                /** @description The project's id; none: the default project */
-                project?: string | null;
+                /** @description What a person made of its nth conflict, in place of an attempt */
+                resolution?: number | null;
             };
             header?: never;
             path: {
@@ -7261,6 +7727,180 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["FullDiff"];
+                    "text/plain; charset=utf-8": string;
+                };
+            };
+            /** @description Malformed request */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description No token, or a wrong one */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not allowed for this token, or from another origin */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body took too long */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Not possible in this state, named in `state` */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The body is too large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The URL is too long */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Unknown host name */
+            421: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Invalid; `field` says what */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Too many wrong tokens */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description The headers are too long */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Internal error; see the server log */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Something outside of plait failed: the disk, git, the journal */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    getTaskDiffFile: {
+        parameters: {
+            query: {
+                format?: components["schemas"]["FileFormat"];
+                /** @description The project's id; none: the default project */
+                project?: string | null;
+                /** @description None: the newest */
+                attempt?: number | null;
+                /** @description An earlier attempt to compare with */
+                since?: number | null;
+                /** @description What a person made of its nth conflict, in place of an attempt */
+                resolution?: number | null;
+                /** @description The file's name on this side */
+                path: string;
+                side?: components["schemas"]["DiffSide"];
+                /** @description The beginning of its content's id, as in the diff's `index` line: 409 if it has changed since */
+                blob?: string;
+            };
+            header?: never;
+            path: {
+                /** @description A batch's id, or a unique prefix of it */
+                batch_id: string;
+                /** @description A task's id, percent-encoded */
+                task_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file, without secrets */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/avif": string;
+                    "image/bmp": string;
+                    "image/gif": string;
+                    "image/jpeg": string;
+                    "image/png": string;
+                    "image/svg+xml": string;
+                    "image/webp": string;
+                    "image/x-icon": string;
                     "text/plain; charset=utf-8": string;
                 };
             };
@@ -8732,7 +9372,11 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["UnpauseBody"] | null;
+            };
+        };
         responses: {
             /** @description Successful Response */
             200: {

@@ -1,6 +1,6 @@
 import { QueryClientProvider } from "@tanstack/react-query";
 import { lazy, Suspense } from "react";
-import { Route, Switch, useLocation } from "wouter";
+import { Link, Route, Switch, useLocation } from "wouter";
 import { BoardView } from "../board/BoardView";
 import { useCommands } from "../commands/commands";
 import { useKeyboardShortcuts } from "../commands/shortcuts";
@@ -14,6 +14,7 @@ import { LiveProvider } from "../live/LiveProvider";
 import { queryClient } from "../live/queryClient";
 import { Palette } from "../palette/Palette";
 import { useFullScreenPanel } from "../task/panelState";
+import { TaskPanel } from "../task/TaskPanel";
 import styles from "./App.module.css";
 import { ConnectionStatus } from "./ConnectionStatus";
 import { routes, useOpenTask } from "./routes";
@@ -21,14 +22,13 @@ import { Sidebar } from "./Sidebar";
 import { isDark, setTheme, useTheme } from "./theme";
 import { useWindowTitle } from "./useWindowTitle";
 
-// The board is the first view; other views are loaded on demand. Dialogs that a key opens are not: what is typed next
-// must reach them.
+// The board is the first view; other views are loaded on demand. Dialogs and the panel, which a key opens, are not: what
+// is typed next must reach them.
 const BatchesView = lazy(() => import("../batch/BatchesView"));
 const ReviewView = lazy(() => import("../review/ReviewView"));
 const GraphView = lazy(() => import("../graph/GraphView"));
 const TimelineView = lazy(() => import("../timeline/TimelineView"));
 const SettingsView = lazy(() => import("../settings/SettingsView"));
-const TaskPanel = lazy(() => import("../task/TaskPanel"));
 
 export function App() {
   return (
@@ -44,6 +44,7 @@ function Layout() {
   useKeyboardShortcuts();
   useNavigationCommands();
   useWindowTitle();
+  const [path] = useLocation();
   const [open] = useOpenTask();
   const covered = useFullScreenPanel() && open !== null;
   const editing = useEditor((store) => store.open !== null);
@@ -58,7 +59,8 @@ function Layout() {
           <ConnectionStatus />
           <main id="main" className={styles.main} tabIndex={-1}>
             <ErrorBoundary>
-              <Suspense fallback={<LoadingState what="Loading" />}>
+              {/* The key removes the view before: while the next one loads, it would still take keys. */}
+              <Suspense key={path} fallback={<LoadingState what="Loading" />}>
                 <Routes />
               </Suspense>
             </ErrorBoundary>
@@ -67,9 +69,7 @@ function Layout() {
       </div>
       {open && (
         <ErrorBoundary key={`${open.batch} ${open.task}`}>
-          <Suspense fallback={null}>
-            <TaskPanel open={open} />
-          </Suspense>
+          <TaskPanel open={open} />
         </ErrorBoundary>
       )}
       {editing && (
@@ -100,7 +100,9 @@ function Routes() {
       </Route>
       <Route path="/settings" component={SettingsView} />
       <Route>
-        <EmptyState title="Page not found">Open the board to get back.</EmptyState>
+        <EmptyState title="Page not found" page>
+          <Link href={routes.board()}>Open the board</Link>
+        </EmptyState>
       </Route>
     </Switch>
   );

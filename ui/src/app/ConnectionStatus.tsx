@@ -1,6 +1,6 @@
-import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useEffect, useState } from "react";
-import { api, unwrap } from "../api/client";
+import { useEngine } from "../api/queries";
+import type { EngineStatus } from "../api/types";
 import { isOpen } from "../batch/batchStatus";
 import { Button } from "../components/Button";
 import { useNow } from "../components/hooks";
@@ -13,30 +13,30 @@ const RECONNECT_NOTICE_MS = 1000; // ms: a short interruption isn't shown
 
 /** The state of the connection and the login. An overlay, so that nothing moves. */
 export function ConnectionStatus() {
-  const link = useBoard((store) => store.connection);
+  const connection = useBoard((store) => store.connection);
   useEffect(() => {
-    if (link === "live") void refreshAccess();
-  }, [link]);
+    if (connection === "live") void refreshAccess();
+  }, [connection]);
   useEffect(() => {
     const onFocus = () => void refreshAccess();
     window.addEventListener("focus", onFocus);
     return () => window.removeEventListener("focus", onFocus);
   }, []);
   return (
-    <div className={styles.container} role="status" data-link={link}>
+    <div className={styles.container} role="status" data-connection={connection}>
       <StatusMessage />
     </div>
   );
 }
 
 function StatusMessage(): ReactNode {
-  const link = useBoard((store) => store.connection);
+  const connection = useBoard((store) => store.connection);
   const loaded = useBoard((store) => store.loaded);
   const outdated = useAccess(({ opened, served }) => opened !== served);
   const readOnly = useAccess(({ access }) => access === "look");
   const problem = useEngineProblem();
-  if (link === "lost") return <LoggedOut />;
-  if (link === "reconnecting" && loaded) return <Reconnecting />;
+  if (connection === "lost") return <LoggedOut />;
+  if (connection === "reconnecting" && loaded) return <Reconnecting />;
   if (problem !== null) return <p className={styles.message}>Engine problem: {problem}</p>;
   if (outdated) return <NewVersion />;
   if (readOnly) return <p className={styles.quiet}>Read-only</p>;
@@ -73,22 +73,13 @@ function NewVersion() {
   );
 }
 
-const ENGINE_POLL_MS = 5_000; // ms; an engine that can't write its journal can't send an event
+const findProblem = (engine: EngineStatus | null) => engine?.trouble ?? null;
 
 /** The engine's problem while batches are open; `null` if there is none. */
 function useEngineProblem(): string | null {
   const busy = useBoard(
     ({ board, connection }) => connection === "live" && [...board.batches.values()].some(isOpen),
   );
-  const { data } = useQuery({
-    queryKey: ["engine"],
-    queryFn: async ({ signal }) => {
-      const query = { limit: 1, tasks: false };
-      const { engine } = await unwrap(api.GET("/api/batches", { signal, params: { query } }));
-      return engine?.trouble ?? null;
-    },
-    refetchInterval: ENGINE_POLL_MS,
-    enabled: busy,
-  });
+  const { data } = useEngine(busy, findProblem);
   return busy ? (data ?? null) : null;
 }

@@ -111,7 +111,7 @@ function NewestBatches() {
           <Link
             href={routes.review(id)}
             className={styles.link}
-            title={`${name} (batch ${shortId(id)})`}
+            title={`${spellOutBidi(name)} (batch ${shortId(id)})`}
             aria-current={here.startsWith(`/batches/${encodeURIComponent(id)}`) ? "page" : undefined}
           >
             <BatchStatusIcon status={status} />

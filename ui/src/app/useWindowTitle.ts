@@ -1,10 +1,9 @@
 /* Shows the progress of open batches in the window's title and icon. */
 
-import { useQuery } from "@tanstack/react-query";
 import { useEffect } from "react";
 import { useSearchParams } from "wouter";
 import { useShallow } from "zustand/react/shallow";
-import { api, unwrap } from "../api/client";
+import { useProjects } from "../api/queries";
 import { windowIcon, windowStatus, windowTitle } from "../model/windowTitle";
 import { useBoard } from "../store/board";
 import { useDesktopNotifications } from "./desktopNotifications";
@@ -29,13 +28,5 @@ function useProjectName(): string {
   const [search] = useSearchParams();
   const current = search.get("project");
   const { data } = useProjects();
-  return data?.projects.find(({ id, default: own }) => (current === null ? own : id === current))?.name ?? "";
-}
-
-export function useProjects() {
-  return useQuery({
-    queryKey: ["projects", "named"],
-    queryFn: () => unwrap(api.GET("/api/projects")),
-    staleTime: 60_000,
-  });
+  return data?.find(({ id, default: own }) => (current === null ? own : id === current))?.name ?? "";
 }

@@ -8,6 +8,7 @@ import { Icon } from "../components/Icon";
 import { pluralize, shortId } from "../model/format";
 import styles from "./BatchControls.module.css";
 import { countRetryable, isOpen, useBatchPrompt } from "./batchStatus";
+import { RaiseBudget } from "./RaiseBudget";
 
 interface Props {
   batch: BatchSummary;
@@ -22,7 +23,13 @@ export function BatchControls({ batch, compact = false }: Props) {
     <>
       {open && !compact && <ApproveButton batch={batch} />}
       {open && !compact && <ApproveAllButton batch={batch} />}
-      {open ? <PauseButton batch={batch} compact={compact} /> : !compact && <ResumeButton batch={batch} />}
+      {batch.status === "paused" && batch.pauseCause === "budget" ? (
+        !compact && <RaiseBudget batch={batch} />
+      ) : open ? (
+        <PauseButton batch={batch} compact={compact} />
+      ) : (
+        !compact && <ResumeButton batch={batch} />
+      )}
       {!compact && <RetryFailedButton batch={batch} />}
       {open && <CancelButton batch={batch} compact={compact} />}
     </>

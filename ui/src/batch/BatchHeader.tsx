@@ -12,6 +12,7 @@ import { BatchControls } from "./BatchControls";
 import styles from "./BatchHeader.module.css";
 import { Cost, Elapsed, PullRequestLink, TimeLeft } from "./BatchStrips";
 import { describePause, formatNeedsYou, useBatchPrompt } from "./batchStatus";
+import { ClusterNodes } from "./ClusterNodes";
 import { OutcomeBadge } from "./OutcomeBadge";
 import { Counts, ProgressBar } from "./ProgressBar";
 
@@ -21,7 +22,7 @@ export function BatchHeader({ batchId }: { batchId: string }) {
   return (
     <header className={styles.header}>
       <div className={styles.titleRow}>
-        <h1 className={styles.name}>
+        <h1 className={styles.name} title={batch && spellOutBidi(batch.name)}>
           {batch && <bdi>{spellOutBidi(batch.name)} </bdi>}
           <span className={styles.id}>Batch {shortId(batchId)}</span>
         </h1>
@@ -30,6 +31,7 @@ export function BatchHeader({ batchId }: { batchId: string }) {
         {batch && batch.settings.sandbox !== "off" && (
           <span className={styles.muted}>sandbox {batch.settings.sandbox}</span>
         )}
+        {batch && <ClusterNodes batch={batch} />}
         <span className={styles.controls}>{batch && <BatchControls batch={batch} />}</span>
       </div>
       {error !== null && <HeaderError error={error} onRetry={retry} />}
@@ -40,9 +42,14 @@ export function BatchHeader({ batchId }: { batchId: string }) {
           <ViewTab href={routes.review(batchId)} icon="review" name="Review" />
           <ViewTab href={routes.graph(batchId)} icon="graph" name="Graph" />
           <ViewTab href={routes.timeline(batchId)} icon="timeline" name="Timeline" />
-          <Link className={styles.board} href={projectUrl("/", { in: batchId })}>
+          <Link
+            className={styles.board}
+            href={projectUrl("/", { in: batchId })}
+            aria-label="Show on the board"
+            title="Show on the board"
+          >
             <Icon name="board" />
-            Show on the board
+            <span>Show on the board</span>
           </Link>
         </nav>
       )}
@@ -84,7 +91,7 @@ function ProgressRow({ batch }: { batch: BatchSummary }) {
 
 function BatchFacts({ batch }: { batch: BatchSummary }) {
   const now = useNow(false);
-  const { branch, base, createdAt, completedAt, eta, etaBasis, prUrl, unshipped } = batch;
+  const { branch, base, createdAt, completedAt, prUrl, unshipped } = batch;
   return (
     <p className={styles.facts}>
       {branch && <code>{branch}</code>}
@@ -92,7 +99,7 @@ function BatchFacts({ batch }: { batch: BatchSummary }) {
       <span>started {formatTime(batch.startedAt ?? createdAt, now)}</span>
       {completedAt && <span>ended {formatTime(completedAt, now)}</span>}
       <Elapsed batch={batch} />
-      {batch.status === "running" && eta && <TimeLeft eta={eta} basis={etaBasis} />}
+      <TimeLeft batch={batch} />
       <Cost batch={batch} />
       {prUrl ? <PullRequestLink url={prUrl} /> : batch.shipped && <span>pushed</span>}
       {unshipped && <span className={styles.attention}>{unshipped}</span>}

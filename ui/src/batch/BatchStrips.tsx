@@ -65,9 +65,7 @@ function OpenBatchFacts({ batch }: { batch: BatchSummary }) {
           {paused}
         </span>
       )}
-      {paused === null && prompt.count === 0 && batch.eta !== null && (
-        <TimeLeft eta={batch.eta} basis={batch.etaBasis} />
-      )}
+      <TimeLeft batch={batch} />
       <Elapsed batch={batch} />
       <Cost batch={batch} />
     </>
@@ -84,10 +82,16 @@ export function PullRequestLink({ url }: { url: string }) {
   );
 }
 
-export function TimeLeft({ eta, basis }: { eta: string; basis: string | null }) {
+/** Nothing while the batch is paused or waits for a person: how long that takes, nothing knows. */
+export function TimeLeft({ batch }: { batch: BatchSummary }) {
+  const { eta, etaBasis } = batch;
+  const prompt = useBatchPrompt(batch);
+  const running = isOpen(batch) && describePause(batch) === null && prompt.count === 0;
+  const now = useNow(running && eta !== null);
+  if (!running || eta === null) return null;
   return (
-    <span className={styles.muted} title={`Estimated time left, ${basis ?? ""}`}>
-      {formatTimeLeft(eta, useNow())}
+    <span className={styles.muted} title={`Estimated time left, ${etaBasis ?? ""}`}>
+      {formatTimeLeft(eta, now)}
     </span>
   );
 }

@@ -8,7 +8,7 @@ import { Button } from "../components/Button";
 import { EmptyState, ErrorState, LoadingState } from "../components/EmptyState";
 import { useNow } from "../components/hooks";
 import { Kbd } from "../components/Kbd";
-import { formatCost, formatTime, pluralize, shortId, spellOutBidi } from "../model/format";
+import { formatCost, formatTime, shortId, spellOutBidi } from "../model/format";
 import { useBoard } from "../store/board";
 import styles from "./BatchesView.module.css";
 import { Elapsed, PullRequestLink } from "./BatchStrips";
@@ -77,7 +77,7 @@ function NoBatches() {
     <EmptyState title="No batches yet">
       <p>
         Select tasks on the <Link href={routes.board()}>board</Link> and press <Kbd keys="r" /> to run them in
-        parallel, or <Kbd keys="q" /> for a queue. On the command line: plait run.
+        parallel, or <Kbd keys="q" /> for a queue.
       </p>
     </EmptyState>
   );
@@ -92,11 +92,9 @@ function BatchTable({ batches }: { batches: readonly BatchSummary[] }) {
             <th scope="col">Batch</th>
             <th scope="col">Status</th>
             <th scope="col">Progress</th>
-            <th scope="col">Tasks</th>
             <th scope="col">Started</th>
             <th scope="col">Duration</th>
             <th scope="col">Cost</th>
-            <th scope="col">Branch</th>
             <th scope="col">Pull request</th>
           </tr>
         </thead>
@@ -111,12 +109,12 @@ function BatchTable({ batches }: { batches: readonly BatchSummary[] }) {
 }
 
 function BatchRow({ batch }: { batch: BatchSummary }) {
-  const { id, mode, progress, createdAt, startedAt, branch, prUrl, shipped } = batch;
+  const { id, mode, progress, createdAt, startedAt, prUrl, shipped } = batch;
   const now = useNow(false);
   return (
     <tr>
       <th scope="row">
-        <Link href={routes.review(id)} title={batch.name}>
+        <Link href={routes.review(id)} title={spellOutBidi(batch.name)}>
           <bdi>{spellOutBidi(batch.name)}</bdi>
         </Link>
         <span className={styles.muted}>
@@ -130,13 +128,11 @@ function BatchRow({ batch }: { batch: BatchSummary }) {
         <ProgressBar progress={progress} label={`Batch ${shortId(id)}`} />
         <span className={styles.counts}>{formatCounts(progress)}</span>
       </td>
-      <td data-label="Tasks">{pluralize(progress.total, "task")}</td>
       <td>{formatTime(startedAt ?? createdAt, now)}</td>
       <td>
         <Elapsed batch={batch} />
       </td>
       <td>{formatCost(batch.cost)}</td>
-      <td>{branch && <code>{branch}</code>}</td>
       <td>{prUrl ? <PullRequestLink url={prUrl} /> : shipped && "pushed"}</td>
     </tr>
   );

@@ -1,20 +1,21 @@
 import { type FormEvent, type ReactNode, useMemo, useState } from "react";
-import { Link } from "wouter";
+import { create } from "zustand";
 import { sendBatchAction, sendTaskAction } from "../api/actions";
 import type { ProviderLimit, Run } from "../api/types";
 import { useReadOnlyReason } from "../app/access";
 import { routes, useOpenTask } from "../app/routes";
-import { Button } from "../components/Button";
+import { Button, ButtonLink } from "../components/Button";
 import { useNow } from "../components/hooks";
 import { Icon, type IconName } from "../components/Icon";
 import { formatTime, pluralize, shortId, spellOutBidi } from "../model/format";
 import { type ForYouItem, type ForYouKind, findForYou, formatResults } from "../model/forYou";
 import { useBoard } from "../store/board";
-import { dismissItem, useDismissed } from "../store/dismissed";
+import { loadList, saveItem } from "../store/browserStorage";
 import { useFeedbackDraft } from "../store/feedbackDraft";
 import { ActionButton } from "./BatchControls";
 import { countRetryable } from "./batchStatus";
 import styles from "./ForYou.module.css";
+import { RaiseBudget } from "./RaiseBudget";
 
 const COLLAPSED_COUNT = 4;
 
@@ -87,19 +88,25 @@ function Item({ item }: { item: ForYouItem }) {
           text={`conflicts in ${item.run.short}`}
           dismissable
         >
-          <Link className={styles.link} href={routes.review(item.run.batchId)}>
-            Resolve
-          </Link>
+          <ButtonLink href={routes.review(item.run.batchId)}>Resolve</ButtonLink>
         </Line>
       );
     case "paused": {
       const { id, name, reason, pauseCause } = item.batch;
-      const what = pauseCause === "budget" ? "The budget is used up" : "Paused";
+      const text =
+        pauseCause === "budget"
+          ? `The budget is used up: ${reason.replace(/: raise the budget to continue$/, "")}` // here is a button
+          : `Paused: ${reason}`;
       return (
-        <Line item={item} title={<BatchName id={id} name={name} />} text={`${what}: ${reason}`}>
-          <Link className={styles.link} href={routes.review(id)}>
-            Open
-          </Link>
+        <Line item={item} title={<BatchName id={id} name={name} />} text={text}>
+          {pauseCause === "budget" ? (
+            <RaiseBudget batch={item.batch} />
+          ) : (
+            <>
+              <ActionButton run={() => sendBatchAction(id, "unpause")}>Unpause</ActionButton>
+              <ButtonLink href={routes.review(id)}>Open</ButtonLink>
+            </>
+          )}
         </Line>
       );
     }
@@ -120,9 +127,9 @@ function Item({ item }: { item: ForYouItem }) {
               Retry {pluralize(retryable, "task")}
             </ActionButton>
           )}
-          <Link className={styles.primary} href={routes.review(id)}>
+          <ButtonLink kind="primary" href={routes.review(id)}>
             {progress.completed > 0 ? "Review" : "Open"}
-          </Link>
+          </ButtonLink>
         </Line>
       );
     }
@@ -132,10 +139,10 @@ function Item({ item }: { item: ForYouItem }) {
 function ProviderLine({ item, limit }: { item: ForYouItem; limit: ProviderLimit }) {
   const { provider, until, reason, rejected } = limit;
   const now = useNow(false);
-  const what = rejected
-    ? "rejects the login: log in or check its billing"
-    : `takes no work until ${formatTime(until, now)}`;
-  return <Line item={item} title={<strong>{provider}</strong>} text={`${what} (${reason})`} dismissable />;
+  const text = rejected
+    ? `rejects the login: ${reason}`
+    : `takes no work until ${formatTime(until, now)}: ${reason}`;
+  return <Line item={item} title={<strong>{provider}</strong>} text={text} dismissable />;
 }
 
 const ICONS: Record<ForYouKind, IconName> = {
@@ -229,3 +236,21 @@ function Answer({ run }: { run: Run }) {
     </form>
   );
 }
+
+/* What the user has put away in this browser. Its key says what it was about, so that something new comes back. */
+const KEY = "plait.dismissed";
+const MAX_KEYS = 200;
+
+const load = () => ({ keys: new Set(loadList(KEY)) as ReadonlySet<string> });
+
+const useDismissed = create<{ keys: ReadonlySet<string> }>(load);
+
+function dismissItem(key: string): void {
+  const keys = [...useDismissed.getState().keys, key].slice(-MAX_KEYS);
+  useDismissed.setState({ keys: new Set(keys) });
+  saveItem(KEY, JSON.stringify(keys));
+}
+
+// Dismissing in one window also dismisses in the others.
+if (typeof window !== "undefined")
+  window.addEventListener("storage", ({ key }) => key === KEY && useDismissed.setState(load()));

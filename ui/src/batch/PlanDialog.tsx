@@ -6,6 +6,7 @@ import { releaseFreeze } from "../board/boardLayout";
 import { Button } from "../components/Button";
 import { Dialog } from "../components/Dialog";
 import { LoadingState } from "../components/EmptyState";
+import { SegmentedControl } from "../components/SegmentedControl";
 import { showToast } from "../components/Toasts";
 import { useLive } from "../live/LiveProvider";
 import { pluralize, shortId } from "../model/format";
@@ -31,11 +32,11 @@ interface Props {
 
 /** Preview of a batch: its plan, and the options to change. */
 export function PlanDialog({ taskIds, onClose }: Props) {
-  const order = useRunOptions();
-  const preview = usePlanPreview(buildBatchBody(order, taskIds));
+  const options = useRunOptions();
+  const preview = usePlanPreview(buildBatchBody(options, taskIds));
   const errors = fieldErrors(preview.error);
   const readOnlyReason = useReadOnlyReason();
-  const { start, busy, error } = useStart(order, taskIds, onClose);
+  const { start, busy, error } = useStart(options, taskIds, onClose);
   const disabledReason = readOnlyReason ?? whyNotStart(preview);
   const tasks = (preview.plan && countTasks(preview.plan)) || taskIds.length;
   const button = useId();
@@ -43,7 +44,7 @@ export function PlanDialog({ taskIds, onClose }: Props) {
   useEffect(() => document.getElementById(button)?.focus(), [button]);
   return (
     <Dialog
-      title={order.mode === "queue" ? "Run as a queue" : "Run in parallel"}
+      title={options.mode === "queue" ? "Run as a queue" : "Run in parallel"}
       size="large"
       onClose={onClose}
       actions={
@@ -61,7 +62,7 @@ export function PlanDialog({ taskIds, onClose }: Props) {
       <div className={styles.columns}>
         <div className={styles.plan}>
           {error !== null && <PlanError error={error} />}
-          <PreviewPane preview={preview} order={order} />
+          <PreviewPane preview={preview} options={options} />
         </div>
         <form className={styles.options} onSubmit={(event) => event.preventDefault()} aria-label="This run">
           <ModePicker />
@@ -74,13 +75,13 @@ export function PlanDialog({ taskIds, onClose }: Props) {
   );
 }
 
-function PreviewPane({ preview, order }: { preview: PlanPreviewState; order: RunOptions }) {
+function PreviewPane({ preview, options }: { preview: PlanPreviewState; options: RunOptions }) {
   if (preview.error) return <PlanError error={preview.error} again={preview.retry} />;
   if (preview.plan === undefined) return <LoadingState what="Planning" />;
   return (
     <div aria-busy={preview.stale} className={styles.preview}>
       <PlanProblems plan={preview.plan} />
-      <PlanPreview plan={preview.plan} order={order} />
+      <PlanPreview plan={preview.plan} options={options} />
     </div>
   );
 }
@@ -97,29 +98,23 @@ function PlanError({ error, again }: { error: unknown; again?: () => void }) {
   );
 }
 
+const MODE_LABELS = { parallel: "Parallel", queue: "Queue" } as const;
+
 function ModePicker() {
-  const mode = useRunOptions((order) => order.mode);
+  const mode = useRunOptions((options) => options.mode);
   return (
-    <fieldset className={styles.modes}>
-      <legend className="visually-hidden">Mode</legend>
-      {(["parallel", "queue"] as const).map((each) => (
-        <label key={each} className={styles.mode} data-chosen={mode === each || undefined}>
-          <input
-            type="radio"
-            name="mode"
-            value={each}
-            checked={mode === each}
-            onChange={() => useRunOptions.setState({ mode: each })}
-          />
-          {each === "queue" ? "Queue" : "Parallel"}
-        </label>
-      ))}
-    </fieldset>
+    <SegmentedControl
+      className={styles.modes}
+      legend="Mode"
+      options={MODE_LABELS}
+      selected={mode}
+      onSelect={(chosen) => useRunOptions.setState({ mode: chosen })}
+    />
   );
 }
 
 /** One idempotency key per dialog: repeated clicks and lost responses create only one batch. */
-function useStart(order: RunOptions, taskIds: readonly string[], onClose: () => void) {
+function useStart(options: RunOptions, taskIds: readonly string[], onClose: () => void) {
   const key = useRef(newIdempotencyKey());
   const live = useLive();
   const [busy, setBusy] = useState(false);
@@ -131,7 +126,7 @@ function useStart(order: RunOptions, taskIds: readonly string[], onClose: () => 
       const created = await unwrap(
         api.POST("/api/batches", {
           params: { header: { "Idempotency-Key": key.current } },
-          body: buildBatchBody(order, taskIds),
+          body: buildBatchBody(options, taskIds),
         }),
       );
       const note = created.accepted ? "It is saved; no engine has picked it up yet." : null;

@@ -9,13 +9,13 @@ type PlanTask = Plan["tasks"][number];
 const MAX_LISTED = 60; // tasks of one wave that are listed by name
 
 /** The waves of the plan, and what keeps tasks apart. */
-export function PlanPreview({ plan, order }: { plan: Plan; order: RunOptions }) {
+export function PlanPreview({ plan, options }: { plan: Plan; options: RunOptions }) {
   if (plan.tasks.length === 0) return null;
   return (
     <>
       <p className={styles.summary}>{summarize(plan).join(" · ")}</p>
       {plan.permissions && <p className={styles.permissions}>{plan.permissions}</p>}
-      {order.mode === "queue" && <p className={styles.muted}>{describeQueue(order)}</p>}
+      {options.mode === "queue" && <p className={styles.muted}>{describeQueue(options)}</p>}
       <Waves plan={plan} />
       <SharedFiles plan={plan} />
       <Phases plan={plan} />
@@ -100,7 +100,7 @@ function SharedFiles({ plan: { conflicts } }: { plan: Plan }) {
       <ul>
         {conflicts.slice(0, MAX_LISTED).map(({ file, tasks }) => (
           <li key={file} className={styles.row}>
-            <code>{file}</code> <span className={styles.muted}>{tasks.join(", ")}</span>
+            <code>{spellOutBidi(file)}</code> <span className={styles.muted}>{tasks.join(", ")}</span>
           </li>
         ))}
       </ul>
@@ -110,17 +110,18 @@ function SharedFiles({ plan: { conflicts } }: { plan: Plan }) {
 
 function Phases({ plan: { phases } }: { plan: Plan }) {
   if (phases.length === 0) return null;
+  const nameOf = (id: string) => phases.find((phase) => phase.id === id)?.title || id;
   return (
     <section className={styles.section}>
       <h3>Phases</h3>
       <ul>
         {phases.map(({ id, title, after, gate, settled, total }) => (
           <li key={id} className={styles.row}>
-            {title || id} <span className={styles.muted}>{`${settled} of ${total} done`}</span>
+            {spellOutBidi(title || id)} <span className={styles.muted}>{`${settled} of ${total} done`}</span>
             {after.length > 0 && (
               <p className={styles.need}>
-                starts when {gate === null ? "enough" : `${Math.round(gate * 100)}%`} of {after.join(", ")} is
-                done
+                starts when {gate === null ? "enough" : `${Math.round(gate * 100)}%`} of{" "}
+                {spellOutBidi(after.map(nameOf).join(", "))} is done
               </p>
             )}
           </li>

@@ -1,7 +1,8 @@
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { useLocation, useSearchParams } from "wouter";
 import { ApiError, api, describeError, unwrap } from "../api/client";
+import { useProjects } from "../api/queries";
 import type { Project } from "../api/types";
 import { useReadOnlyReason } from "../app/access";
 import { Button } from "../components/Button";
@@ -14,11 +15,9 @@ import { Popover } from "../components/Popover";
 import { showError, showToast } from "../components/Toasts";
 import styles from "./ProjectSwitcher.module.css";
 
-const PROJECTS_KEY = ["projects"];
-
 /** The current project, and a menu with the others. */
 export function ProjectSwitcher() {
-  const { data, error, refetch } = useProjectList();
+  const { data, error, refetch } = useProjects();
   const [search] = useSearchParams();
   const [, navigate] = useLocation();
   const [adding, setAdding] = useState(false);
@@ -55,7 +54,7 @@ export function ProjectSwitcher() {
                     openProject(project);
                   }}
                   onRemoved={() => {
-                    void queries.invalidateQueries({ queryKey: PROJECTS_KEY });
+                    void queries.invalidateQueries({ queryKey: ["projects"] });
                     if (project === current) navigate("/");
                   }}
                 />
@@ -75,20 +74,13 @@ export function ProjectSwitcher() {
           onClose={() => setAdding(false)}
           onAdded={(project) => {
             setAdding(false);
-            void queries.invalidateQueries({ queryKey: PROJECTS_KEY });
+            void queries.invalidateQueries({ queryKey: ["projects"] });
             openProject(project);
           }}
         />
       )}
     </>
   );
-}
-
-function useProjectList() {
-  return useQuery({
-    queryKey: PROJECTS_KEY,
-    queryFn: async ({ signal }) => (await unwrap(api.GET("/api/projects", { signal }))).projects,
-  });
 }
 
 function AddButton({ onPress }: { onPress(): void }) {

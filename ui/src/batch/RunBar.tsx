@@ -48,10 +48,10 @@ export function RunBar() {
             <AgentsPopover />
             <Popover name="Run settings" button="Settings" side="up" kind="quiet">
               {() => (
-                <>
+                <div className={styles.form}>
                   <RunSettings />
                   <SelectionOptions />
-                </>
+                </div>
               )}
             </Popover>
             <BulkActions tasks={tasks} onDone={(title, results) => setBulkResults({ title, results })} />
@@ -135,7 +135,11 @@ function AgentsPopover() {
     agents.length === 0 ? "Agent" : agents.length === 1 ? agents[0] : pluralize(agents.length, "agent");
   return (
     <Popover name="Run agents" button={contest ? `${label}, contest` : label} side="up" kind="quiet">
-      {() => <AgentPicker />}
+      {() => (
+        <div className={styles.form}>
+          <AgentPicker />
+        </div>
+      )}
     </Popover>
   );
 }

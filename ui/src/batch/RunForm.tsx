@@ -1,10 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useId } from "react";
 import { api, unwrap } from "../api/client";
-import { useAgents } from "../api/queries";
+import { useAgents, useSettingSchema } from "../api/queries";
 import type { AgentInfo, Preferences } from "../api/types";
 import { ErrorState, LoadingState } from "../components/EmptyState";
+import { Select } from "../components/Select";
 import { pluralize } from "../model/format";
+import { CHOICE_MEANINGS, settingTitle } from "../settings/commonSettings";
 import styles from "./RunForm.module.css";
 import { fieldValue, type NeedsPolicy, type SettingName, useRunOptions, withSetting } from "./runOptions";
 
@@ -16,39 +18,46 @@ export function RunSettings({ errors = NO_ERRORS }: { errors?: ReadonlyMap<strin
     queryKey: ["settings", "run"],
     queryFn: ({ signal }) => unwrap(api.GET("/api/settings", { signal })),
   });
-  const queue = useRunOptions((order) => order.mode === "queue");
-  if (error) return <ErrorState error={error} onRetry={() => void refetch()} />;
-  if (data === undefined) return <LoadingState what="Loading settings" />;
-  const text = (name: SettingName, label: string, hint = "") => (
-    <SettingText
-      preferences={data}
-      name={name}
-      label={label}
-      hint={hint}
-      error={errors.get(`settings.${name}`)}
-    />
+  const schema = useSettingSchema();
+  const queue = useRunOptions((options) => options.mode === "queue");
+  if (error ?? schema.error)
+    return (
+      <ErrorState
+        error={error ?? schema.error}
+        onRetry={() => void Promise.all([refetch(), schema.refetch()])}
+      />
+    );
+  if (data === undefined || schema.data === undefined) return <LoadingState what="Loading settings" />;
+  const titles = new Map(schema.data.settings.map((setting) => [setting.name, settingTitle(setting)]));
+  const titled = (name: SettingName) => ({ preferences: data, name, label: titles.get(name) ?? name });
+  const text = (name: SettingName, hint = "") => (
+    <SettingText {...titled(name)} hint={hint} error={errors.get(`settings.${name}`)} />
   );
   return (
     <fieldset className={styles.group}>
       <legend>Run settings</legend>
-      {!queue && text("maxBatchSize", "Max parallel")}
-      {text("retries", "Retries")}
-      {text("timeout", "Timeout", "60m")}
-      {text("budget", "Budget", "none")}
-      {text("verify", "Verify", "none")}
-      {text("gate", "Gate", "none")}
-      <ConflictPicker preferences={data} />
-      <SettingSwitch preferences={data} name="stopOnFailure" label="Stop on fail" />
-      <SettingSwitch preferences={data} name="preflight" label="Preflight" />
-      {queue && <SettingSwitch preferences={data} name="queueAutoApprove" label="Auto approve" />}
+      {!queue && text("maxBatchSize")}
+      {text("retries")}
+      {text("timeout", "60m")}
+      {text("budget", "none")}
+      {text("verify", "none")}
+      {text("gate", "none")}
+      <SettingSelect {...titled("conflictBehavior")} />
+      <SettingSwitch {...titled("stopOnFailure")} />
+      <SettingSwitch {...titled("preflight")} />
+      {queue && <SettingSwitch {...titled("queueAutoApprove")} />}
     </fieldset>
   );
 }
 
-interface SettingTextProps {
+interface SettingProps {
   preferences: Preferences;
   name: SettingName;
+  /** As on the settings page. */
   label: string;
+}
+
+interface SettingTextProps extends SettingProps {
   hint: string;
   error: string | undefined;
 }
@@ -72,29 +81,23 @@ function SettingText({ preferences, name, label, hint, error }: SettingTextProps
   );
 }
 
-function SettingSwitch({
-  preferences,
-  name,
-  label,
-}: {
-  preferences: Preferences;
-  name: SettingName;
-  label: string;
-}) {
+function SettingSwitch({ preferences, name, label }: SettingProps) {
   const [value, change] = useSetting(preferences, name);
   return <Checkbox label={label} checked={value === true} onChange={change} />;
 }
 
-function ConflictPicker({ preferences }: { preferences: Preferences }) {
-  const [value, change] = useSetting(preferences, "conflictBehavior");
+/** A setting whose choices need explaining. */
+function SettingSelect({ preferences, name, label }: SettingProps) {
+  const [value, change] = useSetting(preferences, name);
   return (
-    <Field label="On conflict">
+    <Field label={label}>
       {(control) => (
-        <select {...control} value={String(value)} onChange={({ target }) => change(target.value)}>
-          <option value="skip">Skip the task</option>
-          <option value="fail">Stop the batch</option>
-          <option value="repair">Let an agent repair it</option>
-        </select>
+        <Select
+          {...control}
+          options={Object.entries(CHOICE_MEANINGS[name] ?? {})}
+          value={String(value)}
+          onSelect={change}
+        />
       )}
     </Field>
   );
@@ -105,10 +108,10 @@ function useSetting(
   name: SettingName,
 ): [string | boolean, (value: string | boolean) => void] {
   const current = fieldValue(preferences, name);
-  const override = useRunOptions((order) => order.settings[name]);
+  const override = useRunOptions((options) => options.settings[name]);
   return [
     override ?? current,
-    (value) => useRunOptions.setState((order) => withSetting(order, name, value, current)),
+    (value) => useRunOptions.setState((options) => withSetting(options, name, value, current)),
   ];
 }
 
@@ -176,7 +179,7 @@ function describeDefaultAgents(agents: readonly AgentInfo[]): string {
 }
 
 function AgentCheckbox({ agent: { name, available, install, problem, login, model } }: { agent: AgentInfo }) {
-  const selected = useRunOptions((order) => order.agents);
+  const selected = useRunOptions((options) => options.agents);
   const problemText = available
     ? problem
     : (problem ?? (install ? `Not installed: ${install}` : "Not installed."));

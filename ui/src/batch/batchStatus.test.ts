@@ -5,6 +5,7 @@ import {
   countRetryable,
   describeOutcome,
   describePause,
+  formatBudget,
   formatCounts,
   formatNeedsYou,
   promptsByBatch,
@@ -78,4 +79,10 @@ describe("progress", () => {
     expect(text("failed", { total: 1 })).toEqual({ text: "1 task · none merged", tone: "failed" });
     expect(text("cancelled", { total: 3, completed: 1 })).toEqual({ text: "cancelled", tone: "stopped" });
   });
+});
+
+it("writes a budget as the settings do", () => {
+  expect(formatBudget({ usd: 0.5, tokens: null })).toBe("0.5usd");
+  expect(formatBudget({ usd: 20, tokens: 500_000 })).toBe("20usd 500ktok");
+  expect(formatBudget({ usd: null, tokens: 1234 })).toBe("1234tok");
 });

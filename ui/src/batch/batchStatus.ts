@@ -55,6 +55,16 @@ export function describePause({ status, reason }: Pick<BatchSummary, "status" | 
   return reason === "" ? "Paused" : `Paused: ${reason}`;
 }
 
+/** As it is written in the settings: `20usd 500ktok`. */
+export function formatBudget(budget: BatchSummary["settings"]["budget"]): string {
+  const { usd, tokens } = budget ?? { usd: null, tokens: null };
+  const [unit, size] =
+    tokens !== null && tokens % 1000 === 0 ? (["ktok", 1000] as const) : (["tok", 1] as const);
+  return [usd !== null && `${usd}usd`, tokens !== null && `${tokens / size}${unit}`]
+    .filter(Boolean)
+    .join(" ");
+}
+
 type Tone = "done" | "running" | "waiting" | "failed" | "stopped";
 
 interface Segment {

@@ -1,6 +1,7 @@
 /* Whether the selected tasks or a planned batch can be run, and why not. Pure. */
 
 import { ApiError } from "../api/client";
+import { omitCommands } from "../api/hints";
 import type { BatchSummary, Plan, Problem, Run, Task, TaskAction, TaskStatus } from "../api/types";
 import { isOpen } from "./batchStatus";
 import type { PlanPreviewState } from "./usePlanPreview";
@@ -88,7 +89,7 @@ export function hasMissingNeeds({ problems }: Plan): boolean {
 
 /** The hint as shown on this page; hints that the page has a button for are left out. */
 export function problemHint({ hint }: Problem): string | null {
-  return hint === null || /`(?:withNeeds|again)`/.test(hint) ? null : hint;
+  return hint === null || /`(?:withNeeds|again)`/.test(hint) ? null : omitCommands(hint);
 }
 
 /** Entrants of a contest don't count as tasks. */

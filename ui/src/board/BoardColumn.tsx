@@ -2,6 +2,7 @@ import { useVirtualizer } from "@tanstack/react-virtual";
 import {
   type FocusEvent,
   memo,
+  type RefObject,
   useCallback,
   useEffect,
   useLayoutEffect,
@@ -23,7 +24,7 @@ import styles from "./BoardColumn.module.css";
 import { keyActivity, pointerActivity, selectableIds, useBoardLayout } from "./boardLayout";
 import { Card } from "./Card";
 import { retryTasks } from "./cardCommands";
-import { cardHeight, HEADING_HEIGHT } from "./cardText";
+import { cardHeight, HEADING_HEIGHT, truncate } from "./cardText";
 import { useViewSettings } from "./viewSettings";
 
 interface Props {
@@ -81,7 +82,7 @@ function RetryAllButton({ ids }: { ids: readonly string[] }) {
       onClick={() => void onPress()}
     >
       <Icon name="retry" size={14} />
-      Retry all
+      <span className={styles.retryText}>Retry all</span>
     </Button>
   );
 }
@@ -105,6 +106,7 @@ function Cards({ column, ids }: { column: Column; ids: readonly string[] }) {
   const rows = useMemo(() => columnRows(ids, useBoard.getState().board.tasks, grouping), [ids, grouping]);
   const scroller = useRef<HTMLDivElement>(null);
   const list = useVirtualRows(column, rows, scroller);
+  const [cards, width] = useWidth<HTMLUListElement>();
   const onBlur = (event: FocusEvent) => {
     if (!event.currentTarget.contains(event.relatedTarget)) keyActivity.leave();
   };
@@ -118,7 +120,7 @@ function Cards({ column, ids }: { column: Column; ids: readonly string[] }) {
       onKeyDown={() => keyActivity.move(column)}
       onBlur={onBlur}
     >
-      <ul className={styles.list} style={{ height: list.getTotalSize() }}>
+      <ul ref={cards} className={styles.list} style={{ height: list.getTotalSize() }}>
         {list.getVirtualItems().map(({ key, index, start, size }) => (
           <li
             key={key}
@@ -127,7 +129,7 @@ function Cards({ column, ids }: { column: Column; ids: readonly string[] }) {
             aria-setsize={rows.length}
             aria-posinset={index + 1}
           >
-            <ColumnRow row={rows[index]} column={column} />
+            <ColumnRow row={rows[index]} column={column} width={width} />
           </li>
         ))}
       </ul>
@@ -135,22 +137,33 @@ function Cards({ column, ids }: { column: Column; ids: readonly string[] }) {
   );
 }
 
-function ColumnRow({ row, column }: { row: Row | undefined; column: Column }) {
+/** The width of an element in px, now and whenever it changes. */
+function useWidth<T extends Element>(): [RefObject<T | null>, number] {
+  const element = useRef<T>(null);
+  const [width, setWidth] = useState(0);
+  useLayoutEffect(() => {
+    if (element.current === null) return;
+    setWidth(element.current.clientWidth);
+    const observer = new ResizeObserver(([entry]) => entry && setWidth(Math.round(entry.contentRect.width)));
+    observer.observe(element.current);
+    return () => observer.disconnect();
+  }, []);
+  return [element, width];
+}
+
+function ColumnRow({ row, column, width }: { row: Row | undefined; column: Column; width: number }) {
   if (row === undefined) return null;
-  if ("id" in row) return <Card id={row.id} column={column} />;
+  if ("id" in row) return <Card id={row.id} column={column} width={width} />;
+  const heading = truncate(row.heading);
   return (
-    <h3 className={styles.heading} title={row.heading} dir="auto">
-      {row.heading || "No phase"}
+    <h3 className={styles.heading} title={heading} dir="auto">
+      {heading || "No phase"}
     </h3>
   );
 }
 
 /** The rows near the viewport, and the focused one, so that scrolling never loses the focus. */
-function useVirtualRows(
-  column: Column,
-  rows: readonly Row[],
-  scroller: React.RefObject<HTMLDivElement | null>,
-) {
+function useVirtualRows(column: Column, rows: readonly Row[], scroller: RefObject<HTMLDivElement | null>) {
   const cursor = useBoardLayout((store) => store.cursor);
   const cursorIndex = useMemo(
     () => rows.findIndex((row) => "id" in row && row.id === cursor),

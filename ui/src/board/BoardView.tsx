@@ -27,12 +27,12 @@ import { useBoard } from "../store/board";
 import { useSelection } from "../store/selection";
 import { BoardColumn } from "./BoardColumn";
 import styles from "./BoardView.module.css";
-import { trackBoard, useBoardLayout } from "./boardLayout";
+import { showColumnOf, trackBoard, useBoardLayout } from "./boardLayout";
 import { OpenTaskContext } from "./Card";
 import { CardMenu } from "./CardMenu";
 import { TellDialog } from "./TellDialog";
 import { Toolbar } from "./Toolbar";
-import { useBoardCommands } from "./useBoardCommands";
+import { useBoardCommands, useNewTaskCommand } from "./useBoardCommands";
 import { clearFilter, setColumn, useViewInUrl, useViewSettings } from "./viewSettings";
 
 const ONE_COLUMN_WIDTH = 520; // px: below that, one column fits
@@ -42,9 +42,19 @@ export function BoardView() {
   const loaded = useBoard((store) => store.loaded);
   const failure = useBoard((store) => store.failure);
   const live = useLive();
-  if (failure && !loaded) return <ErrorState error={failure} onRetry={() => void live?.refresh()} />;
-  if (!loaded) return <LoadingState what="Loading tasks" />;
-  return <Board />;
+  useNewTaskCommand();
+  return (
+    <>
+      <h1 className="visually-hidden">Board</h1>
+      {loaded ? (
+        <Board />
+      ) : failure ? (
+        <ErrorState error={failure} onRetry={() => void live?.refresh()} />
+      ) : (
+        <LoadingState what="Loading tasks" />
+      )}
+    </>
+  );
 }
 
 function Board() {
@@ -67,9 +77,10 @@ function Board() {
   return (
     <OpenTaskContext value={openTask}>
       <div ref={view} className={styles.view} data-selecting={selecting || undefined}>
-        <h1 className="visually-hidden">Board</h1>
-        <ForYou />
-        <BatchStrips />
+        <div className={styles.above} hidden={single && open !== null}>
+          <ForYou />
+          <BatchStrips />
+        </div>
         <StaleNotice />
         <SourceProblems />
         {empty ? (
@@ -108,6 +119,7 @@ function useOpenCardMark(open: ReturnType<typeof useOpenTask>[0]): void {
   });
   useEffect(() => {
     useBoardLayout.setState({ open: id });
+    if (id !== null) showColumnOf(id);
     return () => useBoardLayout.setState({ open: null });
   }, [id]);
 }
@@ -223,12 +235,13 @@ function ColumnTab({ column, current }: { column: Column; current: boolean }) {
   );
 }
 
-const MAX_PROBLEMS = 200;
+const MAX_PROBLEMS = 200; // at first
 
 /** Problems in the sources, collapsed by default. */
 function SourceProblems() {
   const problems = useBoard(({ board }) => board.problems);
   const empty = useBoard(({ board }) => board.tasks.size === 0);
+  const [all, setAll] = useState(false);
   // Missing sources are reported by the empty board.
   if (problems.length === 0 || (empty && problems.every(({ file }) => file === null))) return null;
   return (
@@ -238,7 +251,7 @@ function SourceProblems() {
         {pluralize(problems.length, "problem")} in the sources
       </summary>
       <ul>
-        {problems.slice(0, MAX_PROBLEMS).map((problem, at) => (
+        {(all ? problems : problems.slice(0, MAX_PROBLEMS)).map((problem, at) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: equal problems have no other key
           <li key={at} dir="auto">
             <span className={styles.severity}>{problem.severity}</span>{" "}
@@ -253,8 +266,10 @@ function SourceProblems() {
           </li>
         ))}
       </ul>
-      {problems.length > MAX_PROBLEMS && (
-        <p>And {problems.length - MAX_PROBLEMS} more: run plait plan to see all of them.</p>
+      {!all && problems.length > MAX_PROBLEMS && (
+        <Button kind="quiet" onClick={() => setAll(true)}>
+          Show {problems.length - MAX_PROBLEMS} more
+        </Button>
       )}
     </details>
   );

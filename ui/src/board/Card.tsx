@@ -21,18 +21,25 @@ import {
   formatPriority,
   isTall,
   ownStatus,
-  reasonLines,
+  reasonLength,
   truncate,
 } from "./cardText";
 
 /** Renders only when its task, its selection or its activity changes. */
-export const Card = memo(function Card({ id, column }: { id: string; column: Column }) {
+export const Card = memo(function Card({ id, column, width }: CardProps) {
   const task = useTask(id);
   if (task === undefined) return null;
-  return isGroup(task) ? <GroupCard task={task} /> : <TaskCard task={task} column={column} />;
+  return isGroup(task) ? <GroupCard task={task} /> : <TaskCard task={task} column={column} width={width} />;
 });
 
-function TaskCard({ task, column }: { task: Task; column: Column }) {
+interface CardProps {
+  id: string;
+  column: Column;
+  /** In px. */
+  width: number;
+}
+
+function TaskCard({ task, column, width }: Omit<CardProps, "id"> & { task: Task }) {
   const { id, batch } = task;
   const selected = useSelection((store) => store.selected.has(id));
   const atCursor = useBoardLayout((store) => store.cursor === id);
@@ -41,12 +48,13 @@ function TaskCard({ task, column }: { task: Task; column: Column }) {
     batch === null ? undefined : board.activity.get(runKey(batch.batchId, batch.taskId)),
   );
   const reason = moved ?? (isTall(column) ? cardReason(task, activity) : "");
+  const length = reasonLength(reason, width - CARD_PADDING, measureSmallText);
   return (
     <CardFrame
       task={task}
       data-status={batch?.needsYou ? "asking" : batch?.status}
       data-chosen={selected || undefined}
-      data-lines={reasonLines(reason)}
+      data-reason={length}
     >
       <CardName task={task} atCursor={atCursor} />
       <SelectCheckbox id={id} selected={selected} atCursor={atCursor} column={column} />
@@ -60,13 +68,26 @@ function TaskCard({ task, column }: { task: Task; column: Column }) {
   );
 }
 
+const CARD_PADDING = 22; // px at both sides, with the border, as in the CSS
+
+let canvas: CanvasRenderingContext2D | null = null;
+
+/** The width of a text as reasons are drawn. */
+function measureSmallText(text: string): number {
+  if (canvas === null) {
+    canvas = document.createElement("canvas").getContext("2d");
+    if (canvas !== null) canvas.font = `12px ${getComputedStyle(document.body).fontFamily}`;
+  }
+  return canvas?.measureText(text).width ?? 0;
+}
+
 interface CardFrameProps {
   task: Task;
   children: ReactNode;
   "data-status"?: string | undefined;
   "data-group"?: string;
   "data-chosen"?: boolean | undefined;
-  "data-lines"?: number;
+  "data-reason"?: ReturnType<typeof reasonLength>;
 }
 
 /** A click anywhere on a card opens its task, as its title does. */
@@ -151,6 +172,11 @@ function CardFacts({ task, column }: { task: Task; column: Column }) {
   return (
     <p className={styles.row}>
       <span className={styles.wrapping}>
+        {task.title !== task.id && (
+          <bdi className={styles.movedId} aria-hidden="true">
+            {truncate(task.id)}
+          </bdi>
+        )}
         {status !== "" &&
           (batch === null ? (
             <span className={styles.fixed}>{status}</span>

@@ -3,6 +3,8 @@ import { create } from "zustand";
 import { useReadOnlyReason } from "../app/access";
 import { Button } from "../components/Button";
 import { Icon } from "../components/Icon";
+import { SearchField } from "../components/SearchField";
+import { Select } from "../components/Select";
 import { openEditor } from "../editing/editorState";
 import type { Grouping } from "../model/arrangement";
 import {
@@ -32,19 +34,14 @@ export function Toolbar() {
   const readOnlyReason = useReadOnlyReason();
   return (
     <div className={styles.toolbar} role="toolbar" aria-label="Search and filter">
-      <SearchField />
+      <TaskSearch />
       <FilterMenu />
-      <select
-        aria-label="Group"
+      <Select
+        label="Group"
+        options={Object.entries(GROUPINGS) as [Grouping, string][]}
         value={grouping}
-        onChange={(event) => setGrouping(event.target.value as Grouping)}
-      >
-        {Object.entries(GROUPINGS).map(([value, name]) => (
-          <option key={value} value={value}>
-            {name}
-          </option>
-        ))}
-      </select>
+        onSelect={setGrouping}
+      />
       <FilterChips />
       <HiddenSelectionNote />
       <span className={styles.spacer} />
@@ -58,23 +55,18 @@ export function Toolbar() {
 
 export const SEARCH_ID = "search";
 
-function SearchField() {
+function TaskSearch() {
   const filter = useViewSettings((store) => store.filter);
   return (
-    <label className={styles.search}>
-      <Icon name="search" />
-      <span className="visually-hidden">Search tasks</span>
-      <input
-        id={SEARCH_ID}
-        type="search"
-        placeholder="Search"
-        autoComplete="off"
-        spellCheck={false}
-        value={filter.query}
-        onChange={(event) => setFilter({ ...filter, query: event.target.value })}
-        onKeyDown={(event) => event.key === "Escape" && event.currentTarget.blur()}
-      />
-    </label>
+    <SearchField
+      id={SEARCH_ID}
+      className={styles.search}
+      label="Search tasks"
+      placeholder="Search"
+      value={filter.query}
+      onSearch={(query) => setFilter({ ...filter, query })}
+      onKeyDown={(event) => event.key === "Escape" && event.currentTarget.blur()}
+    />
   );
 }
 
@@ -179,8 +171,20 @@ function FilterGroup({ kind, values }: { kind: FilterKind; values: ReadonlyMap<s
 
 /** The label of a filter's value. */
 function formatFilterValue(kind: FilterKind, value: string): string {
-  if (kind === "batch") return shortId(value);
+  if (kind === "batch") return truncate(batchName(value));
+  if (kind === "phase") return truncate(phaseTitle(value));
   return kind === "status" ? value.replaceAll("_", " ") : truncate(value);
+}
+
+function batchName(id: string): string {
+  const name = useBoard.getState().board.batches.get(id)?.name;
+  return name === undefined ? shortId(id) : `${name} · ${shortId(id)}`;
+}
+
+function phaseTitle(phase: string): string {
+  const members = useBoard.getState().board.tasks.values();
+  for (const task of members) if (task.phase === phase) return task.phaseTitle ?? phase;
+  return phase;
 }
 
 /** The active filters; each can be removed. */

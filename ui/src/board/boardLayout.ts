@@ -145,11 +145,17 @@ function isFocusLost(element: Element | null): boolean {
   return element === null || element === document.body || element.id === "main";
 }
 
+/** Where only one column fits, it is the one with this card. */
+export function showColumnOf(id: string): Column | undefined {
+  const column = findColumn(useBoardLayout.getState().columns, id);
+  if (column !== undefined) useViewSettings.setState({ column });
+  return column;
+}
+
 export function focusCard(id: string): void {
   const { columns, narrow: before } = useBoardLayout.getState();
-  const column = findColumn(columns, id);
+  const column = showColumnOf(id);
   if (column === undefined) return;
-  useViewSettings.setState({ column });
   const collapsed = before.has(column) ? collapseEmpty(null, columns, new Set()) : before;
   useBoardLayout.setState({ cursor: id, focusRequest: { id, scroll: true }, narrow: collapsed });
 }

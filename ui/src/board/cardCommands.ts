@@ -5,6 +5,7 @@ import { cancelTask, sendTaskAction } from "../api/actions";
 import type { Task } from "../api/types";
 import { runBulkAction } from "../batch/BulkActions";
 import { showError, showToast } from "../components/Toasts";
+import { runKey } from "../model/board";
 import { type CardActions, findCardActions } from "../model/cardActions";
 import { pluralize } from "../model/format";
 import { useBoard } from "../store/board";
@@ -32,8 +33,14 @@ export async function retryTasks(tasks: readonly Task[]): Promise<void> {
   const results = await runBulkAction("retry", tasks);
   const granted = results.filter((each) => each.granted).length;
   const refused = results.find((each) => !each.granted);
+  const run = tasks.find(({ id }) => id === refused?.id)?.batch;
   if (granted > 0) showToast(`Retrying ${pluralize(granted, "task")}`);
-  if (refused !== undefined) showError(new Error(refused.message), `Retrying ${refused.id}`);
+  if (refused !== undefined)
+    showError(
+      new Error(refused.message),
+      `Retrying ${refused.id}`,
+      run ? runKey(run.batchId, run.taskId) : null,
+    );
   releaseFreeze();
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { sampleRun, sampleTask } from "../model/testData";
-import { cardReason, describeMove, formatPriority, ownStatus, reasonLines, truncate } from "./cardText";
+import { cardReason, describeMove, formatPriority, ownStatus, reasonLength, truncate } from "./cardText";
 
 describe("a card", () => {
   it("shows the agent's activity while it runs, and the short reason otherwise", () => {
@@ -15,10 +15,11 @@ describe("a card", () => {
     expect(cardReason(sampleTask("a"), undefined)).toBe("");
   });
 
-  it("gives a long reason two lines", () => {
-    expect(["", "merges next", "its change conflicts with what was merged before"].map(reasonLines)).toEqual([
-      0, 1, 2,
-    ]);
+  it("gives a reason two lines only if it doesn't fit on one", () => {
+    const width = (text: string) => 6 * text.length;
+    const reasons = ["", "merges next", "locale/de.po: no such file"];
+    expect(reasons.map((reason) => reasonLength(reason, 120, width))).toEqual([undefined, "short", "long"]);
+    expect(reasons.map((reason) => reasonLength(reason, 156, width))).toEqual([undefined, "short", "short"]);
   });
 
   it("shows a status that its column doesn't say", () => {

@@ -1,7 +1,7 @@
 /* Texts and heights of cards. Pure. */
 
 import type { SourceStatus, Task, TaskStatus } from "../api/types";
-import { type Column, columnOf } from "../model/columns";
+import { type Column, columnOf, isAtWork } from "../model/columns";
 import { spellOutBidi } from "../model/format";
 
 const SHORT_HEIGHT = 60; // px: all cards of a column have the same height, so that nothing below them moves
@@ -57,17 +57,18 @@ export function describeMove(task: Task, column: Column): string | null {
 export function cardReason(task: Task, activity: string | undefined): string {
   const { batch } = task;
   if (batch === null) return "";
-  const active = batch.status === "running" || batch.status === "verifying" || batch.status === "merging";
   const own = batch.short || batch.reason;
-  return truncate((active && !batch.needsYou ? (activity ?? batch.phase ?? own) : own) ?? "");
+  return truncate((isAtWork(batch.status) && !batch.needsYou ? (activity ?? batch.phase ?? own) : own) ?? "");
 }
 
-const ONE_LINE = 28; // characters that fit into a line of the narrowest column
-
-/** A long reason takes two lines, and leaves one for the title. */
-export function reasonLines(reason: string): 0 | 1 | 2 {
-  if (reason === "") return 0;
-  return reason.length > ONE_LINE ? 2 : 1;
+/** A reason that doesn't fit on one line of `room` px takes two, and leaves one for the title. */
+export function reasonLength(
+  reason: string,
+  room: number,
+  measureWidth: (text: string) => number,
+): "short" | "long" | undefined {
+  if (reason === "") return undefined;
+  return measureWidth(reason) <= room ? "short" : "long";
 }
 
 const BY_COLUMN: Record<Column, readonly TaskStatus[]> = {

@@ -41,19 +41,19 @@ function onTarget(act: (task: Task) => void): void {
   if (task !== undefined) act(task);
 }
 
+/** Also while the tasks are loading: what is typed after the key must not reach the board that appears meanwhile. */
+export function useNewTaskCommand(): void {
+  const disabled = useReadOnlyReason();
+  useCommands([
+    { id: "new-task", title: "New task", ...BOARD, keys: ["c"], disabled, run: () => openEditor(null) },
+  ]);
+}
+
 /** The board's commands for shortcuts and the palette. */
 export function useBoardCommands(openTask: OpenTask, panelOpen: boolean): void {
   const readOnlyReason = useReadOnlyReason();
   const nothingSelected = useSelection((store) => store.selected.size === 0);
   useCommands([
-    {
-      id: "new-task",
-      title: "New task",
-      ...BOARD,
-      keys: ["c"],
-      disabled: readOnlyReason,
-      run: () => openEditor(null),
-    },
     {
       id: "edit-task",
       title: "Edit task",

@@ -1,4 +1,5 @@
 import type { ButtonHTMLAttributes, ReactNode } from "react";
+import { Link } from "wouter";
 import styles from "./Button.module.css";
 import { classNames } from "./classNames";
 
@@ -42,5 +43,22 @@ export function Button({
     >
       {children}
     </button>
+  );
+}
+
+/** A link that looks like a button. */
+export function ButtonLink({
+  kind = "plain",
+  href,
+  children,
+}: {
+  kind?: "plain" | "primary";
+  href: string;
+  children: ReactNode;
+}) {
+  return (
+    <Link href={href} className={classNames(styles.button, styles[kind])}>
+      {children}
+    </Link>
   );
 }

@@ -13,13 +13,23 @@ interface Props {
   /** Shown in the footer, on the right. */
   actions?: ReactNode;
   size?: "small" | "medium" | "large";
+  /** Nothing in it takes the focus, so that the text itself does, to be scrolled with the keyboard. */
+  textOnly?: boolean;
 }
 
 /**
  * The browser's own modal dialog, open while mounted: it traps the focus, restores it, and Escape closes it.
  * If the element that had the focus is gone, the view gets it.
  */
-export function Dialog({ title, titleHidden = false, onClose, children, actions, size = "medium" }: Props) {
+export function Dialog({
+  title,
+  titleHidden = false,
+  onClose,
+  children,
+  actions,
+  size = "medium",
+  textOnly = false,
+}: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   const name = useId();
   useLayoutEffect(() => {
@@ -27,6 +37,8 @@ export function Dialog({ title, titleHidden = false, onClose, children, actions,
     if (element === null || element.open) return;
     const before = document.activeElement;
     element.showModal();
+    // What is typed next must not press the button that closes it.
+    if (document.activeElement?.closest("header")) element.focus();
     return () => {
       element.close();
       const after = before?.isConnected ? before : document.getElementById("main");
@@ -39,6 +51,7 @@ export function Dialog({ title, titleHidden = false, onClose, children, actions,
       ref={dialog}
       className={classNames(styles.dialog, styles[size])}
       aria-labelledby={name}
+      tabIndex={-1}
       onCancel={(event) => {
         event.preventDefault();
         onClose();
@@ -54,7 +67,9 @@ export function Dialog({ title, titleHidden = false, onClose, children, actions,
             </Button>
           )}
         </header>
-        <div className={styles.body}>{children}</div>
+        <div className={styles.body} {...(textOnly && { tabIndex: 0 })}>
+          {children}
+        </div>
         {actions && <footer className={styles.footer}>{actions}</footer>}
       </div>
     </dialog>

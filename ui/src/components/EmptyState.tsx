@@ -3,11 +3,19 @@ import { describeError } from "../api/client";
 import { Button } from "./Button";
 import styles from "./EmptyState.module.css";
 
+interface EmptyStateProps {
+  title: string;
+  /** It is all that the page has: its title is the page's heading. */
+  page?: boolean;
+  children?: ReactNode;
+}
+
 /** An empty view: what would be here, and how to get it. */
-export function EmptyState({ title, children }: { title: string; children?: ReactNode }) {
+export function EmptyState({ title, page = false, children }: EmptyStateProps) {
+  const Title = page ? "h1" : "p";
   return (
     <div className={styles.empty}>
-      <p className={styles.title}>{title}</p>
+      <Title className={styles.title}>{title}</Title>
       {children && <div className={styles.more}>{children}</div>}
     </div>
   );

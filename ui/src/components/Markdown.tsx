@@ -4,16 +4,37 @@
 
 import ReactMarkdown, { type Components } from "react-markdown";
 import remarkGfm from "remark-gfm";
+import { spellOutBidi } from "../model/format";
 import styles from "./Markdown.module.css";
 
-const PLUGINS = [remarkGfm];
+const PLUGINS = [remarkGfm, () => nestHeadings];
+
+interface TextNode {
+  type: string;
+  depth?: number;
+  data?: { hProperties?: Record<string, unknown> };
+  children?: TextNode[];
+}
+
+/** Each heading is at most one level below the one before it, as assistive technology expects, and looks as it was written. */
+function nestHeadings(tree: TextNode): void {
+  let before = 0;
+  const visit = (node: TextNode) => {
+    if (node.type === "heading" && node.depth !== undefined) {
+      node.data = { ...node.data, hProperties: { "data-level": node.depth } };
+      before = node.depth = Math.min(node.depth, before + 1);
+    }
+    node.children?.forEach(visit);
+  };
+  visit(tree);
+}
 
 /** Headings of the text are below those of the page. */
 const COMPONENTS: Components = {
-  h1: ({ children }) => <h3 data-level="1">{children}</h3>,
-  h2: ({ children }) => <h4 data-level="2">{children}</h4>,
-  h3: ({ children }) => <h5 data-level="3">{children}</h5>,
-  h4: ({ children }) => <h6>{children}</h6>,
+  h1: ({ node: _, ...rest }) => <h3 {...rest} />,
+  h2: ({ node: _, ...rest }) => <h4 {...rest} />,
+  h3: ({ node: _, ...rest }) => <h5 {...rest} />,
+  h4: ({ node: _, ...rest }) => <h6 {...rest} />,
   h5: ({ children }) => <h6>{children}</h6>,
   h6: ({ children }) => <h6>{children}</h6>,
   a: ({ href, children }) => (
@@ -28,7 +49,8 @@ const COMPONENTS: Components = {
   ),
   input: ({ checked }) => <span className={styles.box}>{checked ? "[x]" : "[ ]"}</span>,
   table: ({ children }) => (
-    <div className={styles.wide}>
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: it is scrolled with the keyboard
+    <div className={styles.wide} tabIndex={0}>
       <table>{children}</table>
     </div>
   ),
@@ -38,7 +60,7 @@ export default function Markdown({ text }: { text: string }) {
   return (
     <div className={styles.text} dir="auto">
       <ReactMarkdown remarkPlugins={PLUGINS} components={COMPONENTS}>
-        {text}
+        {spellOutBidi(text)}
       </ReactMarkdown>
     </div>
   );

@@ -9,8 +9,13 @@ interface Props<T extends string> {
   /** `null`: nothing is chosen yet. */
   selected: T | null;
   onSelect(option: T): void;
+  /** Why no other option can be chosen now, as a sentence. */
+  disabled?: string | null;
   className?: string | undefined;
 }
+
+/** A Markdown text is edited, or shown as it will look. */
+export const WRITE_OR_PREVIEW = { write: "Write", preview: "Preview" } as const;
 
 /** A choice between a few views, side by side. */
 export function SegmentedControl<T extends string>({
@@ -18,6 +23,7 @@ export function SegmentedControl<T extends string>({
   options,
   selected,
   onSelect,
+  disabled = null,
   className,
 }: Props<T>) {
   const group = useId();
@@ -25,8 +31,18 @@ export function SegmentedControl<T extends string>({
     <fieldset className={classNames(styles.control, className)}>
       <legend className="visually-hidden">{legend}</legend>
       {(Object.keys(options) as T[]).map((option) => (
-        <label key={option} className={styles.option}>
-          <input type="radio" name={group} checked={option === selected} onChange={() => onSelect(option)} />
+        <label
+          key={option}
+          className={styles.option}
+          title={option === selected ? undefined : (disabled ?? undefined)}
+        >
+          <input
+            type="radio"
+            name={group}
+            checked={option === selected}
+            aria-disabled={(disabled !== null && option !== selected) || undefined}
+            onChange={() => disabled === null && onSelect(option)}
+          />
           {options[option]}
         </label>
       ))}

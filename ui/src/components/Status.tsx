@@ -83,7 +83,7 @@ function Badge({ shape, text }: { shape: StatusShape; text: string }) {
   return (
     <span className={styles.badge} data-shape={shape}>
       <ShapeSvg shape={shape} />
-      {text}
+      <span className={styles.text}>{text}</span>
     </span>
   );
 }

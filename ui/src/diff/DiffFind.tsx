@@ -1,6 +1,7 @@
 import { useCallback, useDeferredValue, useEffect, useMemo, useRef, useState } from "react";
 import { Button } from "../components/Button";
 import { Icon } from "../components/Icon";
+import { SearchField } from "../components/SearchField";
 import styles from "./DiffFind.module.css";
 import { findMatches, MAX_MATCHES, type Match } from "./lineMatches";
 import type { FileChange } from "./parseDiff";
@@ -20,13 +21,12 @@ export function DiffFind({ query, total, at, onQuery, onStep, onClose }: DiffFin
   useEffect(() => field.current?.select(), []);
   return (
     <search className={styles.find}>
-      <input
+      <SearchField
         ref={field}
-        type="search"
-        aria-label="Find in the diff"
+        label="Find in the diff"
         placeholder="Find in the diff"
         value={query}
-        onChange={(event) => onQuery(event.target.value)}
+        onSearch={onQuery}
         onKeyDown={(event) => {
           if (event.key === "Enter") onStep(event.shiftKey ? -1 : 1);
           else if (event.key === "Escape") onClose();

@@ -17,7 +17,7 @@ import { FileList } from "./FileList";
 import { wholeChange } from "./feedback";
 import { selectedRange } from "./lineSelection";
 import { type DiffTarget, useDiffText } from "./useDiff";
-import { commentLocation, type Reading, setDiffMode, useDiffState } from "./useDiffState";
+import { type Reading, setDiffMode, useDiffState } from "./useDiffState";
 
 const SPLIT_MIN_WIDTH = 760; // px
 const FILE_LIST_MIN_WIDTH = 1000; // px
@@ -46,6 +46,7 @@ export function DiffPanel({ target, diff, newestAttempt, reading }: Props) {
         minus={diff.minus}
         attempt={diff.attempt}
         since={diff.since}
+        resolution={diff.resolution}
         viewed={state.viewedCount}
         view={state.view}
         narrow={narrow}
@@ -66,6 +67,7 @@ export function DiffPanel({ target, diff, newestAttempt, reading }: Props) {
           <FileList
             files={files}
             current={state.current}
+            viewed={state.context.viewed}
             onSelect={(file) => scrollTo({ file, line: null })}
           />
         )}
@@ -94,10 +96,7 @@ export function DiffPanel({ target, diff, newestAttempt, reading }: Props) {
           draft={state.draft}
           attempt={newestAttempt}
           detached={state.detached}
-          onSelect={(comment) => {
-            const line = commentLocation(files, comment);
-            if (line !== null) scrollTo(line);
-          }}
+          onSelect={state.showComment}
         />
       )}
     </div>
@@ -136,6 +135,8 @@ interface DiffToolbarProps {
   attempt: number | null;
   /** The attempt that it is compared with. */
   since: number | null;
+  /** It is what a person made of that attempt's change. */
+  resolution: number | null;
   viewed: number;
   view: DiffMode;
   /** Too narrow for two sides. */
@@ -164,6 +165,7 @@ function DiffToolbar(props: DiffToolbarProps) {
         <span className={styles.attempt}>
           attempt {props.attempt}
           {props.since !== null && ` since attempt ${props.since}`}
+          {props.resolution !== null && ", conflict resolved"}
         </span>
       )}
       {props.viewed > 0 && (

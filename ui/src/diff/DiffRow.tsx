@@ -2,18 +2,23 @@
    not only the colour. */
 
 import { memo } from "react";
+import { useOpenTask } from "../app/routes";
 import { Button } from "../components/Button";
-import { Icon } from "../components/Icon";
+import { Icon, type IconName } from "../components/Icon";
 import { copyToClipboard } from "../components/Toasts";
 import { formatDiffstat } from "../model/format";
 import { CommentForm, SavedComment } from "./CommentForm";
 import type { CommentDraft } from "./commentDrafts";
 import styles from "./DiffRow.module.css";
 import type { Row, RowKey, Side } from "./diffRows";
+import { type Direction, expansions, findGaps, type Gap, type LineRange } from "./hiddenLines";
 import type { SyntaxRange } from "./highlight";
+import { ImageDiff } from "./ImageDiff";
 import { findRanges } from "./lineMatches";
 import { escapeSpecial, MAX_LINE_LENGTH, segmentLine } from "./lineSegments";
 import type { FileChange, Line } from "./parseDiff";
+import type { DiffTarget } from "./useDiff";
+import type { HiddenLines } from "./useHiddenLines";
 import { viewedKey } from "./viewedFiles";
 import { diffWords } from "./wordDiff";
 
@@ -23,6 +28,8 @@ const SIGNS = { same: " ", added: "+", removed: "−" } as const;
 export interface CommentTarget {
   readonly disabled: string | null;
   select(key: RowKey, side: Side, extend: boolean): void;
+  drag(from: RowKey, to: RowKey, side: Side): void;
+  endDrag(): void;
 }
 
 interface LineProps {
@@ -126,7 +133,8 @@ function LineNumber({ id, file, commentTarget, n, side }: LineProps & { n: numbe
       tabIndex={-1}
       aria-label={`Comment on ${side === "old" ? "old line" : "line"} ${n} of ${escapeSpecial(file.path)}`}
       aria-disabled={commentTarget.disabled !== null || undefined}
-      title={commentTarget.disabled ?? "Comment (Shift+click for a range)"}
+      title={commentTarget.disabled ?? "Comment (drag or Shift+click for a range)"}
+      data-comment={commentTarget.disabled === null ? side : undefined}
       onClick={(event) => commentTarget.disabled === null && commentTarget.select(id, side, event.shiftKey)}
     >
       {n}
@@ -136,6 +144,8 @@ function LineNumber({ id, file, commentTarget, n, side }: LineProps & { n: numbe
 
 /** What all rows need for rendering. */
 export interface RowContext {
+  readonly target: DiffTarget;
+  readonly hiddenLines: HiddenLines;
   readonly folded: ReadonlyMap<string, string>;
   readonly query: string;
   /** The keywords, strings and so on of a line. */
@@ -166,6 +176,8 @@ export const DiffRow = memo(function DiffRow({ row, context, selected, current }
           folded={folded.has(row.file.path)}
           comments={draft.comments.filter(({ path }) => path === row.file.path).length}
           onFold={fold}
+          hiddenLines={context.hiddenLines}
+          batchId={context.target.batchId}
           viewed={context.viewed.has(viewedKey(row.file))}
           onView={context.setViewed}
         />
@@ -186,7 +198,9 @@ export const DiffRow = memo(function DiffRow({ row, context, selected, current }
         </p>
       );
     case "hunk":
-      return <p className={styles.hunk}>{escapeSpecial(row.text)}</p>;
+      return <HunkHeader file={row.file} text={row.text} gap={row.gap} hiddenLines={context.hiddenLines} />;
+    case "image":
+      return <ImageDiff target={context.target} file={row.file} />;
     case "line":
       return <UnifiedLine {...common} line={row.line} counterpart={row.counterpart} />;
     case "pair":
@@ -200,6 +214,43 @@ export const DiffRow = memo(function DiffRow({ row, context, selected, current }
   }
 });
 
+interface HunkHeaderProps {
+  file: FileChange;
+  text: string;
+  gap: Gap | null;
+  hiddenLines: HiddenLines;
+}
+
+const EXPAND_ICONS: Record<Direction, IconName> = { down: "expandDown", up: "expandUp", all: "expandAll" };
+
+/** The place of a hunk, with buttons that show the lines above it. */
+function HunkHeader({ file, text, gap, hiddenLines }: HunkHeaderProps) {
+  return (
+    <div className={styles.hunk}>
+      {gap !== null &&
+        expansions(gap).map(({ direction, from, to }) => (
+          <Button
+            key={direction}
+            kind="quiet"
+            icon
+            className={styles.expand}
+            label={`Show ${formatRange(gap, { from, to })} of ${escapeSpecial(file.path)}`}
+            busy={hiddenLines.loading.has(viewedKey(file))}
+            onClick={() => hiddenLines.show(file, { from, to })}
+          >
+            <Icon name={EXPAND_ICONS[direction]} />
+          </Button>
+        ))}
+      <span className={styles.hunkText}>{escapeSpecial(text)}</span>
+    </div>
+  );
+}
+
+function formatRange(gap: Gap, { from, to }: LineRange): string {
+  if (gap.to === Number.POSITIVE_INFINITY) return `lines from ${from} on`;
+  return from === to ? `line ${from}` : `lines ${from} to ${to}`;
+}
+
 const STATUS_LABELS = {
   added: "new",
   deleted: "deleted",
@@ -212,14 +263,27 @@ interface FileHeaderProps {
   file: FileChange;
   folded: boolean;
   comments: number;
+  hiddenLines: HiddenLines;
+  batchId: string;
   onFold(path: string, on: boolean): void;
   viewed: boolean;
   onView(file: FileChange, on: boolean): void;
 }
 
 /** Sticky while its file is visible. */
-function FileHeader({ file, folded, comments, onFold, viewed, onView }: FileHeaderProps) {
+function FileHeader({
+  file,
+  folded,
+  comments,
+  hiddenLines,
+  batchId,
+  onFold,
+  viewed,
+  onView,
+}: FileHeaderProps) {
   const name = escapeSpecial(file.path);
+  const hasHidden = !folded && findGaps(file).some((gap) => gap !== null);
+  const isExpanded = !folded && file.length !== null;
   const label = STATUS_LABELS[file.status];
   return (
     <div className={styles.fileHeader}>
@@ -239,6 +303,7 @@ function FileHeader({ file, folded, comments, onFold, viewed, onView }: FileHead
           </bdi>
         </button>
       </h3>
+      <TaskLinks file={file} batchId={batchId} />
       {label !== null && <span className={styles.label}>{label}</span>}
       {file.mode !== null && <span className={styles.label}>mode {file.mode}</span>}
       {comments > 0 && (
@@ -247,6 +312,21 @@ function FileHeader({ file, folded, comments, onFold, viewed, onView }: FileHead
       <span className={styles.counts}>
         {file.binary ? "binary" : formatDiffstat({ files: 1, added: file.plus, removed: file.minus })}
       </span>
+      {(hasHidden || isExpanded) && (
+        <Button
+          kind="quiet"
+          icon
+          label={`${hasHidden ? "Show all lines" : "Show only the changes"} of ${name}`}
+          busy={hiddenLines.loading.has(viewedKey(file))}
+          onClick={() =>
+            hasHidden
+              ? hiddenLines.show(file, { from: 1, to: Number.POSITIVE_INFINITY })
+              : hiddenLines.hide(file)
+          }
+        >
+          <Icon name={hasHidden ? "expandAll" : "collapseAll"} size={14} />
+        </Button>
+      )}
       <Button
         kind="quiet"
         icon
@@ -260,6 +340,30 @@ function FileHeader({ file, folded, comments, onFold, viewed, onView }: FileHead
         Viewed
       </label>
     </div>
+  );
+}
+
+const MAX_TASK_LINKS = 3;
+
+/** In the diff of a batch: to the tasks that changed the file, whose diffs can be commented on. */
+function TaskLinks({ file, batchId }: { file: FileChange; batchId: string }) {
+  const [, openTask] = useOpenTask();
+  const more = file.tasks.length - MAX_TASK_LINKS;
+  return (
+    <>
+      {file.tasks.slice(0, MAX_TASK_LINKS).map((task) => (
+        <Button
+          key={task}
+          kind="quiet"
+          className={styles.task}
+          title={`Open the diff of ${escapeSpecial(task)}, to comment on it`}
+          onClick={() => openTask({ task, batch: batchId, tab: "diff" })}
+        >
+          <bdi>{escapeSpecial(task)}</bdi>
+        </Button>
+      ))}
+      {more > 0 && <span className={styles.counts}>and {more} more</span>}
+    </>
   );
 }
 

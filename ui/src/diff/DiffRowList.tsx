@@ -4,13 +4,14 @@ import { defaultRangeExtractor, type Range, useVirtualizer } from "@tanstack/rea
 import { type Ref, useCallback, useEffect, useImperativeHandle, useMemo, useRef, useState } from "react";
 import { DiffRow, type RowContext } from "./DiffRow";
 import styles from "./DiffRowList.module.css";
-import type { Row, Side } from "./diffRows";
+import { type Row, rowLines, type Side } from "./diffRows";
 import type { FileChange } from "./parseDiff";
 
 const ROW_HEIGHTS: Record<Row["kind"], number> = {
   file: 36,
   note: 36,
-  hunk: 24,
+  hunk: 28,
+  image: 260,
   line: 20,
   pair: 20,
   comment: 90,
@@ -87,10 +88,18 @@ export function DiffRowList({
     virtual.getTotalSize(); // measurements are compared with this, so it must be the estimate again first
     for (const row of scroller.current?.querySelectorAll("[data-index]") ?? []) virtual.measureElement(row);
   }, [width]);
+  // A button or form with the focus may be in no row any more.
+  const hadFocus = useRef(false);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: that is when it can happen
+  useEffect(() => {
+    if (hadFocus.current && document.activeElement === document.body)
+      scroller.current?.focus({ preventScroll: true });
+  }, [rows]);
   useImperativeHandle(ref, () => ({
     scrollTo: (index, align) => virtual.scrollToIndex(index, { align }),
     topIndex: () => virtual.range?.startIndex ?? 0,
   }));
+  const startDrag = useRangeDrag(rows, context);
   const reportReading = () => onReading(hovered.current || (scroller.current?.scrollTop ?? 0) > 0);
   const onHover = (now: boolean) => {
     hovered.current = now;
@@ -109,8 +118,17 @@ export function DiffRowList({
       onTouchMove={onUserScroll}
       onPointerEnter={() => onHover(true)}
       onPointerLeave={() => onHover(false)}
-      onPointerDown={(event) => setSelecting(selectionSide(event.target))}
+      onPointerDown={(event) => {
+        setSelecting(selectionSide(event.target));
+        startDrag(event);
+      }}
       onKeyDown={onKeyDown}
+      onFocus={() => {
+        hadFocus.current = true;
+      }}
+      onBlur={() => {
+        hadFocus.current = false;
+      }}
     >
       <div className={styles.content} style={{ height: virtual.getTotalSize() }}>
         {items.map(({ key, index, start }) => {
@@ -138,6 +156,41 @@ export function DiffRowList({
       </div>
     </section>
   );
+}
+
+/** Selects the lines from one number to another while the mouse is dragged; touch scrolls. Returns what begins it. */
+function useRangeDrag(rows: readonly Row[], { commentTarget }: RowContext) {
+  const latest = useRef(rows);
+  latest.current = rows;
+  return (event: React.PointerEvent) => {
+    const number = (event.target as Element).closest("[data-comment]");
+    const from = rowAt(latest.current, number);
+    if (commentTarget === null || number === null || from === undefined || event.pointerType === "touch")
+      return;
+    const side = number.getAttribute("data-comment") as Side;
+    let to = from.key;
+    const move = ({ clientX, clientY }: PointerEvent) => {
+      const row = rowAt(latest.current, document.elementFromPoint(clientX, clientY));
+      if (row === undefined || row.key === to) return;
+      if (row.kind !== "line" && rowLines(row)[side] === null) return;
+      to = row.key;
+      commentTarget.drag(from.key, to, side);
+    };
+    const end = () => {
+      stop.abort();
+      if (to !== from.key) commentTarget.endDrag();
+    };
+    const stop = new AbortController();
+    const { signal } = stop;
+    window.addEventListener("pointermove", move, { signal });
+    window.addEventListener("pointerup", end, { signal });
+    window.addEventListener("pointercancel", () => stop.abort(), { signal });
+  };
+}
+
+function rowAt(rows: readonly Row[], element: Element | null): Row | undefined {
+  const index = element?.closest("[data-index]")?.getAttribute("data-index");
+  return index === null || index === undefined ? undefined : rows[Number(index)];
 }
 
 /** The rows at which files begin. */

@@ -1,6 +1,6 @@
 /* The diff of a task or a whole batch. A newer version is offered rather than swapped in while someone reads. */
 
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useMemo, useRef, useState } from "react";
 import { useBatch, useTaskInBatch } from "../api/queries";
 import type { Diff } from "../api/types";
 import { Button } from "../components/Button";
@@ -17,11 +17,23 @@ interface Props {
   attempt?: number | null;
   /** Only what is different from this earlier attempt. */
   since?: number | null;
+  /** What a person made of its nth conflict. */
+  resolution?: number | null;
 }
 
-export default function DiffView({ batchId, taskId, attempt = null, since = null }: Props) {
+export default function DiffView({
+  batchId,
+  taskId,
+  attempt = null,
+  since = null,
+  resolution = null,
+}: Props) {
+  const target = useMemo(
+    () => ({ batchId, taskId, attempt, since, resolution }),
+    [batchId, taskId, attempt, since, resolution],
+  );
   const { availability, error, retry, newestAttempt } = useDiffAvailability(batchId, taskId);
-  const query = useDiff({ batchId, taskId, attempt, since }, availability?.version ?? null);
+  const query = useDiff(target, availability?.version ?? null);
   const [shown, setShown] = useState<Diff | null>(null);
   const reading = useRef({ sheet: false, writing: false });
   const latest = query.data;
@@ -60,7 +72,7 @@ export default function DiffView({ batchId, taskId, attempt = null, since = null
         </EmptyState>
       ) : (
         <DiffPanel
-          target={{ batchId, taskId, attempt, since }}
+          target={target}
           diff={displayed}
           newestAttempt={Math.max(newestAttempt, displayed.attempt ?? 0)}
           reading={reading}

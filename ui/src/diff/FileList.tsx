@@ -1,18 +1,22 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useMemo, useRef } from "react";
+import { Icon } from "../components/Icon";
 import { formatDiffstat } from "../model/format";
 import styles from "./FileList.module.css";
 import { escapeSpecial } from "./lineSegments";
 import type { FileChange } from "./parseDiff";
+import { viewedKey } from "./viewedFiles";
 
 interface Props {
   files: readonly FileChange[];
   current: FileChange | undefined;
+  /** By their `viewedKey`. */
+  viewed: ReadonlySet<string>;
   onSelect(file: FileChange): void;
 }
 
 /** All files by folder, as links into the diff. */
-export function FileList({ files, current, onSelect }: Props) {
+export function FileList({ files, current, viewed, onSelect }: Props) {
   const entries = useMemo(() => groupByFolder(files), [files]);
   const scroller = useRef<HTMLElement>(null);
   const virtual = useVirtualizer({
@@ -42,7 +46,15 @@ export function FileList({ files, current, onSelect }: Props) {
                   title={escapeSpecial(entry.file.path)}
                   onClick={() => onSelect(entry.file)}
                 >
-                  <bdi className={styles.name}>{escapeSpecial(entry.name)}</bdi>
+                  <bdi className={styles.name} data-viewed={viewed.has(viewedKey(entry.file)) || undefined}>
+                    {escapeSpecial(entry.name)}
+                  </bdi>
+                  {viewed.has(viewedKey(entry.file)) && (
+                    <span className={styles.viewed}>
+                      <Icon name="check" size={12} />
+                      <span className="visually-hidden">viewed</span>
+                    </span>
+                  )}
                   <span className={styles.counts}>
                     {entry.file.binary
                       ? "binary"

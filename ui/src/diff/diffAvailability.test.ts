@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import type { BatchSummary, BatchTask } from "../api/types";
 import { batchDiffAvailability, taskDiffAvailability } from "./diffAvailability";
 
-const head = (isolation: string) => ({ settings: { isolation } }) as BatchSummary;
+const head = (isolation: string, executor = "local") =>
+  ({ settings: { isolation, executor } }) as BatchSummary;
 const task = (part: Partial<BatchTask>): BatchTask =>
   ({ attempt: 1, status: "done", commit: null, worktreePath: "/w", reason: "", ...part }) as BatchTask;
 const worktree = head("worktree");
@@ -34,6 +35,15 @@ describe("whether there is a diff", () => {
     expect(
       taskDiffAvailability(worktree, task({ status: "failed", worktreePath: null })).version,
     ).not.toBeNull();
+  });
+
+  it("on a cluster, a task has one when its attempt has ended", () => {
+    const remote = head("worktree", "ray");
+    expect(taskDiffAvailability(remote, task({ status: "running", worktreePath: null }))).toMatchObject({
+      version: null,
+      title: "Running on a node of the cluster",
+    });
+    expect(taskDiffAvailability(remote, task({ worktreePath: null })).version).not.toBeNull();
   });
 
   it("there is none for tasks that run in place", () => {

@@ -36,6 +36,10 @@ export function taskDiffAvailability(
   if (head.settings.isolation === "in-place") return IN_PLACE;
   const { attempt, status, commit, worktreePath, reason } = task;
   if (attempt === 0) return { version: null, title: "No attempts yet", detail: reason || null };
+  if (status === "running" && head.settings.executor !== "local") {
+    const detail = "Its changes can be shown when this attempt has ended.";
+    return { version: null, title: "Running on a node of the cluster", detail };
+  }
   const preparing = status === "running" && worktreePath === null;
   return {
     version: preparing ? null : [attempt, status, commit ?? ""].join(" "),

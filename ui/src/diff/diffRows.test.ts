@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Comment } from "./commentDrafts";
 import { buildRows, foldReason, type Row, type RowOptions } from "./diffRows";
+import { showLines, splitText } from "./hiddenLines";
 import { type FileChange, parseDiff } from "./parseDiff";
 
 const TEXT = `diff --git a/a.py b/a.py
@@ -123,6 +124,76 @@ describe("the rows of a diff", () => {
     const after = lines({ folded: new Map([["a.py", "Collapsed."]]), writing });
     expect(before).toHaveLength(5);
     for (const [at, row] of after.entries()) expect(row).toBe(before[at]);
+  });
+});
+
+describe("rows of a file of which hidden lines are shown", () => {
+  const hunk = (at: number) => `@@ -${at},7 +${at},7 @@ part
+ a
+ b
+ c
+-before
++after
+ d
+ e
+ f
+`;
+  const [file] = parseDiff(`diff --git a/a.py b/a.py\n--- a/a.py\n+++ b/a.py\n${hunk(60)}${hunk(100)}`) as [
+    FileChange,
+  ];
+  const text = splitText(Array.from({ length: 120 }, (_, n) => `${n + 1}\n`).join(""));
+
+  it("begin with the lines that can be shown", () => {
+    const gaps = buildRows([file], shown()).flatMap((row) => (row.kind === "hunk" ? [row.gap] : []));
+    expect(gaps.map((gap) => [gap?.from, gap?.to])).toEqual([
+      [1, 59],
+      [67, 99],
+      [107, Number.POSITIVE_INFINITY],
+    ]);
+  });
+
+  it.each(["unified", "split"] as const)(
+    "keep their keys in the %s view, so that selections and focus stay",
+    (view) => {
+      const before = buildRows([file, ...files], shown({ view }));
+      const more = showLines(file, text, [
+        { from: 67, to: 86 },
+        { from: 40, to: 59 },
+        { from: 107, to: 120 },
+      ]);
+      const after = buildRows([more, ...files], shown({ view }));
+      const keys = after.map(({ key }) => key);
+      expect(new Set(keys).size).toBe(keys.length);
+      expect(before.filter(({ key }) => !keys.includes(key)).map(({ kind, key }) => [kind, key])).toEqual([
+        ["hunk", "0."],
+      ]);
+      const other = (rows: readonly Row[]) =>
+        rows.filter((row) => row.file !== file && row.file !== more && row.kind === "line");
+      for (const [at, row] of other(after).entries()) expect(row).toBe(other(before)[at]);
+    },
+  );
+});
+
+describe("images", () => {
+  const image = (name: string, more: string) =>
+    buildRows(
+      parseDiff(`diff --git a/${name} b/${name}\nindex 1111111..2222222 100644\n${more}`),
+      shown(),
+    ).map(({ kind }) => kind);
+  const binary = "Binary files a/x and b/x differ\n";
+
+  it("are shown in place of a note, and an SVG above its lines", () => {
+    expect(image("a/house.PNG", binary)).toEqual(["file", "image"]);
+    expect(image("house.svg", "@@ -1 +1 @@\n-<svg>\n+<svg >\n").slice(0, 3)).toEqual([
+      "file",
+      "image",
+      "hunk",
+    ]);
+  });
+
+  it("are not text with such a name, or other binary files", () => {
+    expect(image("pointer.png", "@@ -1 +1 @@\n-a\n+b\n")).not.toContain("image");
+    expect(image("house.bin", binary)).toEqual(["file", "note"]);
   });
 });
 

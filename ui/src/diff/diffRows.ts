@@ -1,6 +1,7 @@
 /* A diff as a flat list of rows for the virtualized view. Pure. */
 
 import type { Comment, CommentAnchor } from "./commentDrafts";
+import { findGaps, type Gap } from "./hiddenLines";
 import type { FileChange, Hunk, Line } from "./parseDiff";
 
 export type DiffMode = "unified" | "split";
@@ -18,7 +19,16 @@ export type Row =
       readonly text: string;
       readonly fold: boolean;
     }
-  | { readonly kind: "hunk"; readonly key: RowKey; readonly file: FileChange; readonly text: string }
+  | { readonly kind: "image"; readonly key: RowKey; readonly file: FileChange }
+  | {
+      readonly kind: "hunk";
+      readonly key: RowKey;
+      readonly file: FileChange;
+      /** Of the hunk below; empty after the last one. */
+      readonly text: string;
+      /** The hidden lines above. */
+      readonly gap: Gap | null;
+    }
   | {
       readonly kind: "line";
       readonly key: RowKey;
@@ -47,52 +57,62 @@ export interface RowOptions {
 export function buildRows(files: readonly FileChange[], options: RowOptions): Row[] {
   const rows: Row[] = [];
   const insertions = groupInsertions(options);
-  let first = 0;
   for (const [f, file] of files.entries()) {
     rows.push({ kind: "file", key: `#${f}`, file });
     const why = options.folded.get(file.path);
+    if (why === undefined && isShownAsImage(file)) rows.push({ kind: "image", key: `${f}i`, file });
     const note = why ?? fileNote(file);
     if (note !== null) rows.push({ kind: "note", key: `${f}!`, file, text: note, fold: why !== undefined });
-    if (why === undefined) {
-      const fileInsertions = insertions.get(file.path);
-      for (const [h, hunk] of hunkRows(file, options.view, first).entries()) {
-        rows.push({ kind: "hunk", key: `${f}.${h}`, file, text: file.hunks[h]?.header ?? "" });
-        for (const row of hunk) {
-          rows.push(row);
-          if (fileInsertions !== undefined) rows.push(...insertionsBelow(row, fileInsertions));
-        }
+    if (why !== undefined) continue;
+    const fileInsertions = insertions.get(file.path);
+    const gaps = findGaps(file);
+    for (const [h, hunk] of hunkRows(file, options.view, f).entries()) {
+      const [text, gap] = [file.hunks[h]?.header ?? "", gaps[h] ?? null];
+      if (text !== "" || gap !== null) rows.push({ kind: "hunk", key: hunkKey(f, hunk), file, text, gap });
+      for (const row of hunk) {
+        rows.push(row);
+        if (fileInsertions !== undefined) rows.push(...insertionsBelow(row, fileInsertions));
       }
     }
-    first += 2 * countLines(file);
+    const gap = gaps[file.hunks.length] ?? null;
+    if (gap !== null) rows.push({ kind: "hunk", key: `${f}.`, file, text: "", gap });
   }
   return rows;
 }
 
 type CachedRows = {
   readonly view: DiffMode;
-  readonly first: number;
+  readonly place: number;
   readonly hunks: readonly (readonly Row[])[];
 };
 
+const FILE_KEYS = 2 ** 28; // keys of the lines of one file, in both views
+
 /**
- * The rows of each hunk. Law: the same file has the same rows, whatever is folded or commented. Keys start at
- * `first`, so that the two views have different ones; keys of other rows are no plain numbers, which React takes for equal.
+ * The rows of each hunk. Law: the same file has the same rows, whatever is folded or commented, and the same line has the
+ * same key, however many lines are shown. Keys are numbers, made of the file's place and the line's number; keys of other rows
+ * are no plain numbers, which React takes for equal.
  */
 const rowCache = new WeakMap<FileChange, CachedRows>();
-function hunkRows(file: FileChange, view: DiffMode, first: number): CachedRows["hunks"] {
+function hunkRows(file: FileChange, view: DiffMode, place: number): CachedRows["hunks"] {
   const cached = rowCache.get(file);
-  if (cached?.view === view && cached.first === first) return cached.hunks;
-  let key = view === "split" ? first + countLines(file) : first;
+  if (cached?.view === view && cached.place === place) return cached.hunks;
+  const first = place * FILE_KEYS + (view === "split" ? FILE_KEYS / 2 : 0);
+  let unnumbered = 0;
+  const keyOf = (line: Line) => {
+    if (line.new > 0) return first + 2 * line.new;
+    return line.old > 0 ? first + 2 * line.old + 1 : -first - ++unnumbered;
+  };
   const pair = (left: Line | null, right: Line | null): Row => ({
     kind: "pair",
-    key: key++,
+    key: keyOf((right ?? left) as Line),
     file,
     left,
     right,
   });
   const single = (line: Line, counterpart: Line | null): Row => ({
     kind: "line",
-    key: key++,
+    key: keyOf(line),
     file,
     line,
     counterpart,
@@ -100,12 +120,22 @@ function hunkRows(file: FileChange, view: DiffMode, first: number): CachedRows["
   const hunks = file.hunks.map((hunk) =>
     view === "split" ? pairLines(hunk, pair) : listLines(hunk, single),
   );
-  rowCache.set(file, { view, first, hunks });
+  rowCache.set(file, { view, place, hunks });
   return hunks;
 }
 
-function countLines({ hunks }: FileChange): number {
-  return hunks.reduce((sum, { lines }) => sum + lines.length, 0);
+/** By its first changed line: it stays when hidden lines around the hunk are shown. */
+function hunkKey(place: number, rows: readonly Row[]): RowKey {
+  const isChanged = (row: Row) =>
+    row.kind === "pair" ? row.left !== row.right : row.kind === "line" && row.line.kind !== "same";
+  return `${place}.${(rows.find(isChanged) ?? rows[0])?.key}`;
+}
+
+const IMAGE = /\.(png|jpe?g|gif|webp|avif|bmp|ico|svg)$/i;
+
+/** Whether its name is that of an image, and it was loaded with its content's ids. */
+function isShownAsImage(file: FileChange): boolean {
+  return file.blobs !== null && IMAGE.test(file.path) && (file.binary || /svg$/i.test(file.path));
 }
 
 /** Comments below lines of a file, by side and number; `null` is the comment form. */
@@ -156,7 +186,7 @@ export function rowLines(row: Row): { old: Line | null; new: Line | null } {
 
 function fileNote(file: FileChange): string | null {
   if (file.note !== null) return file.note;
-  if (file.binary) return "Binary file not shown.";
+  if (file.binary) return isShownAsImage(file) ? null : "Binary file not shown.";
   if (file.hunks.length > 0) return null;
   if (file.mode !== null) return "Only the file mode changed.";
   if (file.status === "renamed") return "Renamed without changes.";

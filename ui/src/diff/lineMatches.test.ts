@@ -50,8 +50,8 @@ describe("the list of files", () => {
     const files = listFiles(
       {
         files: [
-          { path: "README", before: null, plus: 1, minus: 0, binary: false },
-          { path: "later.py", before: null, plus: 9, minus: 8, binary: false },
+          { path: "README", before: null, plus: 1, minus: 0, binary: false, tasks: [] },
+          { path: "later.py", before: null, plus: 9, minus: 8, binary: false, tasks: [] },
         ],
       },
       TEXT,

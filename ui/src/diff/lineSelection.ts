@@ -4,7 +4,7 @@ import { useCallback, useRef, useState } from "react";
 import { type CommentAnchor, startComment } from "./commentDrafts";
 import { type Row, type RowKey, rowLines, type Side } from "./diffRows";
 import { anchorAt } from "./feedback";
-import type { Line } from "./parseDiff";
+import type { FileChange, Line } from "./parseDiff";
 
 interface LineSelection {
   readonly anchor: RowKey;
@@ -12,7 +12,7 @@ interface LineSelection {
   readonly side: Side;
 }
 
-/** `draft` is the key of the comments; `null`: comments aren't possible. */
+/** `draft` is the key of the comments; `null`: comments aren't possible. A range is also selected by dragging. */
 export function useLineSelection(rows: readonly Row[], draft: string | null, attempt: number) {
   const [selection, setSelection] = useState<LineSelection | null>(null);
   const latest = useRef({ rows, selection });
@@ -33,6 +33,14 @@ export function useLineSelection(rows: readonly Row[], draft: string | null, att
     },
     [startCommentOn],
   );
+  /** While the pointer is dragged from the number of one line to another one: on the same side of the same file. */
+  const drag = useCallback((from: RowKey, to: RowKey, side: Side) => {
+    const { rows: all } = latest.current;
+    if (fileOf(all, from) === fileOf(all, to)) setSelection({ anchor: from, at: to, side });
+  }, []);
+  const endDrag = useCallback(() => {
+    if (latest.current.selection !== null) startCommentOn(latest.current.selection);
+  }, [startCommentOn]);
   /** Moves to the next selectable line and returns its row. */
   const move = useCallback((step: 1 | -1, extend: boolean, first: number): number | null => {
     const { rows: all, selection: before } = latest.current;
@@ -47,7 +55,7 @@ export function useLineSelection(rows: readonly Row[], draft: string | null, att
     }
     return null;
   }, []);
-  return { selection, select, move, startCommentOn };
+  return { selection, select, drag, endDrag, move, startCommentOn };
 }
 
 /** The indexes of the first and last selected row. */
@@ -68,9 +76,13 @@ function extendSelection(
   side: Side,
   extend: boolean,
 ): LineSelection {
-  const file = (of: RowKey) => rows.find((row) => row.key === of)?.file;
-  if (!extend || before === null || file(before.anchor) !== file(key)) return { anchor: key, at: key, side };
+  if (!extend || before === null || fileOf(rows, before.anchor) !== fileOf(rows, key))
+    return { anchor: key, at: key, side };
   return { anchor: before.anchor, at: key, side: before.side };
+}
+
+function fileOf(rows: readonly Row[], key: RowKey): FileChange | undefined {
+  return rows.find((row) => row.key === key)?.file;
 }
 
 function anchorOf(rows: readonly Row[], selection: LineSelection, attempt: number): CommentAnchor | null {

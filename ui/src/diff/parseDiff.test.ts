@@ -157,6 +157,15 @@ describe("a git diff", () => {
     ]);
   });
 
+  it("marks no carriage return where all lines end with one", () => {
+    const file = one("diff --git a/a b/a", "--- a/a", "+++ b/a", "@@ -1,2 +1,2 @@", "-x\r", "+z\r", " y\r");
+    expect(file.hunks[0]?.lines.map(({ text, endsWithCr }) => [text, endsWithCr])).toEqual([
+      ["x", false],
+      ["z", false],
+      ["y", false],
+    ]);
+  });
+
   it("shows a combined diff unchanged, with a note", () => {
     const file = one(
       "diff --cc src/a.py",

@@ -150,7 +150,7 @@ function combinedKind(text: string): LineKind {
   return signs.includes("+") ? "added" : signs.includes("-") ? "removed" : "same";
 }
 
-function makeLine(kind: LineKind, old: number, next: number, text: string, skip = 1): Line {
+export function makeLine(kind: LineKind, old: number, next: number, text: string, skip = 1): Line {
   const cr = text.endsWith("\r");
   return {
     kind,
@@ -165,6 +165,15 @@ function makeLine(kind: LineKind, old: number, next: number, text: string, skip 
 function markNoNewline(lines: Line[]): void {
   const last = lines.pop();
   if (last !== undefined) lines.push({ ...last, noNewline: true });
+}
+
+/** Where all lines end with a carriage return, that is how lines of the file end; its last line may not end at all. */
+function withoutUsualCr(hunks: readonly Hunk[]): readonly Hunk[] {
+  if (!hunks.every(({ lines }) => lines.every((line) => line.endsWithCr || line.noNewline))) return hunks;
+  return hunks.map((hunk) => ({
+    ...hunk,
+    lines: hunk.lines.map((line) => ({ ...line, endsWithCr: false })),
+  }));
 }
 
 function buildFile(draft: FileDraft, hunks: readonly Hunk[]): FileChange {
@@ -186,8 +195,10 @@ function buildFile(draft: FileDraft, hunks: readonly Hunk[]): FileChange {
     binary: draft.binary,
     plus,
     minus,
-    hunks,
+    hunks: withoutUsualCr(hunks),
     note: draft.note,
+    length: null,
+    tasks: [],
     blobs: draft.blobs,
   };
 }
@@ -201,7 +212,7 @@ export interface Line {
   readonly new: number;
   /** Without its line end. */
   readonly text: string;
-  /** It ends with a carriage return and a newline. */
+  /** It ends with a carriage return, unlike other lines. */
   readonly endsWithCr: boolean;
   /** The file ends here without a newline. */
   readonly noNewline: boolean;
@@ -228,6 +239,10 @@ export interface FileChange {
   readonly hunks: readonly Hunk[];
   /** Why the file shows no or few lines, as a sentence. */
   readonly note: string | null;
+  /** How many lines it has after the change, where that is known. */
+  readonly length: number | null;
+  /** In the diff of a batch, the tasks that changed it. */
+  readonly tasks: readonly string[];
   /** The short ids of its content before and after: `1a9b836..928a5ac`. */
   readonly blobs: string | null;
 }
@@ -295,10 +310,10 @@ const NOT_SENT_NOTE = "Not loaded: the diff was truncated before this file.";
 export function listFiles(diff: Pick<Diff, "files">, text: string): FileChange[] {
   const parsed = parseDiff(text);
   const known = new Map(parsed.map((file) => [file.path, file]));
-  const listed = diff.files.map(({ path, before, plus, minus, binary }): FileChange => {
+  const listed = diff.files.map(({ path, before, plus, minus, binary, tasks }): FileChange => {
     const file = known.get(path);
     known.delete(path);
-    if (file !== undefined) return file.note === null ? file : { ...file, plus, minus };
+    if (file !== undefined) return file.note === null ? { ...file, tasks } : { ...file, tasks, plus, minus };
     return {
       path,
       before,
@@ -309,6 +324,8 @@ export function listFiles(diff: Pick<Diff, "files">, text: string): FileChange[]
       mode: null,
       hunks: [],
       note: NOT_SENT_NOTE,
+      length: null,
+      tasks,
       blobs: null,
     };
   });

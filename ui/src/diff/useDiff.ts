@@ -4,6 +4,9 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { api, unwrap } from "../api/client";
 import type { Diff } from "../api/types";
+import type { Side } from "./diffRows";
+import { type FileText, splitText } from "./hiddenLines";
+import type { FileChange } from "./parseDiff";
 
 const MAX_TEXT_BYTES = 64 << 20; // bytes of text that the page can handle
 const POLL_MS = 15_000; // ms between two requests while files are being written
@@ -14,13 +17,16 @@ export interface DiffTarget {
   readonly attempt: number | null;
   /** Only what is different from this earlier attempt. */
   readonly since: number | null;
+  /** What a person made of its nth conflict, in place of an attempt. */
+  readonly resolution: number | null;
 }
 
 /** `mark`: the version to load; `null`: there is nothing to load. */
-export function useDiff({ batchId, taskId, attempt, since }: DiffTarget, version: string | null) {
+export function useDiff(target: DiffTarget, version: string | null) {
+  const { batchId, taskId, attempt, since, resolution } = target;
   return useQuery({
-    queryKey: ["diff", batchId, taskId, attempt, since, version],
-    queryFn: () => fetchDiff({ batchId, taskId, attempt, since }),
+    queryKey: ["diff", batchId, taskId, attempt, since, resolution, version],
+    queryFn: () => fetchDiff(target),
     enabled: version !== null,
     placeholderData: (before, query) =>
       query?.queryKey[1] === batchId && query.queryKey[2] === taskId ? before : undefined,
@@ -76,7 +82,7 @@ async function fetchRemaining(
 }
 
 function requestDiff(
-  { batchId, taskId, attempt, since }: DiffTarget,
+  { batchId, taskId, attempt, since, resolution }: DiffTarget,
   from: number,
   format: "json" | "text",
   parseAs: "json" | "stream" = "json",
@@ -88,7 +94,37 @@ function requestDiff(
       parseAs,
     });
   return api.GET("/api/batches/{batch_id}/tasks/{task_id}/diff", {
-    params: { path: { batch_id: batchId, task_id: taskId }, query: { ...query, attempt, since } },
+    params: { path: { batch_id: batchId, task_id: taskId }, query: { ...query, attempt, since, resolution } },
+    parseAs,
+  });
+}
+
+/** The whole text after the change. Refused (409) if the file has changed since the diff was loaded. */
+export async function fetchFileText(target: DiffTarget, file: FileChange): Promise<FileText> {
+  return splitText((await unwrap(requestFile(target, file, "new", "text"))) as string);
+}
+
+export async function fetchImage(target: DiffTarget, file: FileChange, side: Side): Promise<Blob> {
+  return (await unwrap(requestFile(target, file, side, "image"))) as unknown as Blob;
+}
+
+function requestFile(
+  { batchId, taskId, attempt, since, resolution }: DiffTarget,
+  { path, before, blobs }: FileChange,
+  side: Side,
+  format: "text" | "image",
+) {
+  const [old = "", now = ""] = blobs?.split("..") ?? [];
+  const query =
+    side === "old" ? { path: before ?? path, side, blob: old, format } : { path, side, blob: now, format };
+  const parseAs = format === "text" ? "text" : "blob";
+  if (taskId === null)
+    return api.GET("/api/batches/{batch_id}/diff/file", {
+      params: { path: { batch_id: batchId }, query },
+      parseAs,
+    });
+  return api.GET("/api/batches/{batch_id}/tasks/{task_id}/diff/file", {
+    params: { path: { batch_id: batchId, task_id: taskId }, query: { ...query, attempt, since, resolution } },
     parseAs,
   });
 }

@@ -9,11 +9,13 @@ import { useDiffFind } from "./DiffFind";
 import type { CommentTarget, RowContext } from "./DiffRow";
 import type { RowListHandle } from "./DiffRowList";
 import { type DiffMode, foldReason, type Row, rowLines, buildRows as rowsOf, type Side } from "./diffRows";
+import { rangeAround } from "./hiddenLines";
 import { useHighlighting } from "./highlight";
 import type { Match } from "./lineMatches";
 import { useLineSelection } from "./lineSelection";
 import { type FileChange, type Line, listFiles } from "./parseDiff";
 import type { DiffTarget } from "./useDiff";
+import { useHiddenLines } from "./useHiddenLines";
 import { setViewed, useViewedFiles, viewedKey } from "./viewedFiles";
 
 /** A reader or writer keeps the current version. */
@@ -30,9 +32,10 @@ interface DiffStateOptions {
 
 /** The state of a diff view: rows, folding, search, scroll target, selection and comments. */
 export function useDiffState({ target, diff, text, narrow, reading }: DiffStateOptions) {
-  const files = useMemo(() => listFiles(diff, text), [diff, text]);
+  const listed = useMemo(() => listFiles(diff, text), [diff, text]);
+  const { files, hiddenLines } = useHiddenLines(target, listed);
   const { folded, fold, foldAll, viewed, markViewed } = useFolding(files);
-  const syntax = useHighlighting(files);
+  const syntax = useHighlighting(listed);
   const preferred = useDiffMode((store) => store.view);
   const view = narrow ? "unified" : preferred;
   const attempt = diff.attempt ?? 0;
@@ -49,14 +52,37 @@ export function useDiffState({ target, diff, text, narrow, reading }: DiffStateO
     useCallback((match: Match) => scrollTo({ file: match.file, line: match.line }), [scrollTo]),
   );
   const lineSelection = useLineSelection(rows, draftKey, attempt);
-  const commentTarget = useCommentTarget(draftKey, lineSelection.select);
+  const commentTarget = useCommentTarget(draftKey, lineSelection);
   const query = find.open ? find.deferredQuery : "";
   const context: RowContext = useMemo(
-    () => ({ folded, query, syntax, viewed, setViewed: markViewed, commentTarget, draftKey, draft, fold }),
-    [folded, query, syntax, viewed, markViewed, commentTarget, draftKey, draft, fold],
+    () => ({
+      target,
+      hiddenLines,
+      folded,
+      query,
+      syntax,
+      viewed,
+      setViewed: markViewed,
+      commentTarget,
+      draftKey,
+      draft,
+      fold,
+    }),
+    [target, hiddenLines, folded, query, syntax, viewed, markViewed, commentTarget, draftKey, draft, fold],
+  );
+  const showComment = useCallback(
+    ({ path, side, to }: Comment) => {
+      const file = files.find((each) => each.path === path);
+      if (file === undefined) return;
+      const hidden = rangeAround(file, side, to);
+      if (hidden !== null) hiddenLines.show(file, hidden);
+      scrollTo({ file, line: { side, n: to } });
+    },
+    [files, hiddenLines, scrollTo],
   );
   const [top, setTop] = useState<FileChange | undefined>(undefined);
-  const current = scrolling.targetFile ?? top;
+  const { path } = scrolling.targetFile ?? top ?? {};
+  const current = useMemo(() => files.find((file) => file.path === path), [files, path]);
   const keyDown = useDiffKeys({
     files,
     current,
@@ -80,6 +106,7 @@ export function useDiffState({ target, diff, text, narrow, reading }: DiffStateO
     viewedCount: files.filter((file) => viewed.has(viewedKey(file))).length,
     find,
     selection,
+    showComment,
     context,
     current,
     setTop,
@@ -88,15 +115,15 @@ export function useDiffState({ target, diff, text, narrow, reading }: DiffStateO
   };
 }
 
-function useCommentTarget(draftKey: string | null, select: ReturnType<typeof useLineSelection>["select"]) {
+function useCommentTarget(
+  draftKey: string | null,
+  { select, drag, endDrag }: ReturnType<typeof useLineSelection>,
+): CommentTarget | null {
   const disabled = useReadOnlyReason();
-  return useMemo(() => (draftKey === null ? null : { disabled, select }), [draftKey, disabled, select]);
-}
-
-/** The line that a comment is about, if it still exists. */
-export function commentLocation(files: readonly FileChange[], { path, side, to }: Comment) {
-  const file = files.find((each) => each.path === path);
-  return file === undefined ? null : { file, line: { side, n: to } };
+  return useMemo(
+    () => (draftKey === null ? null : { disabled, select, drag, endDrag }),
+    [draftKey, disabled, select, drag, endDrag],
+  );
 }
 
 /** The rows including this attempt's comments. Typing a comment doesn't change them. */

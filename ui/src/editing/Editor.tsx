@@ -8,6 +8,7 @@ import { Button } from "../components/Button";
 import { confirm } from "../components/ConfirmDialog";
 import { Dialog } from "../components/Dialog";
 import { ErrorState, LoadingState } from "../components/EmptyState";
+import { SegmentedControl } from "../components/SegmentedControl";
 import { showToast } from "../components/Toasts";
 import { useLive } from "../live/LiveProvider";
 import { queryClient } from "../live/queryClient";
@@ -122,20 +123,13 @@ const MODE_LABELS: Record<Mode, string> = { fields: "Fields", text: "File" };
 function ModeSwitch({ editor }: { editor: TaskEditor }) {
   const why = editor.dirty ? "Save or discard your changes first." : null;
   return (
-    // biome-ignore lint/a11y/useSemanticElements: these are buttons, not form fields
-    <div className={styles.switch} role="group" aria-label="Edit as">
-      {(Object.keys(MODE_LABELS) as Mode[]).map((mode) => (
-        <Button
-          key={mode}
-          kind="quiet"
-          aria-pressed={editor.mode === mode}
-          disabled={editor.mode === mode ? null : why}
-          onClick={() => editor.setMode(mode)}
-        >
-          {MODE_LABELS[mode]}
-        </Button>
-      ))}
-    </div>
+    <SegmentedControl
+      legend="Edit as"
+      options={MODE_LABELS}
+      selected={editor.mode}
+      onSelect={editor.setMode}
+      disabled={why}
+    />
   );
 }
 

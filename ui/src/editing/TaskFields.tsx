@@ -10,9 +10,10 @@ import {
 import { ApiError, describeError } from "../api/client";
 import { useAgents } from "../api/queries";
 import type { TaskDetail } from "../api/types";
-import { Button } from "../components/Button";
 import { LoadingState } from "../components/EmptyState";
 import { Icon } from "../components/Icon";
+import { SegmentedControl, WRITE_OR_PREVIEW } from "../components/SegmentedControl";
+import { spellOutBidi } from "../model/format";
 import { useBoard } from "../store/board";
 import styles from "./Editor.module.css";
 import { type FieldName as Name, parseFieldName, type TaskDraft } from "./taskDraft";
@@ -57,7 +58,7 @@ export function TaskFields({ editor, task }: { editor: TaskEditor; task: TaskDet
         />
         <TokenInput
           label="Touches"
-          hint="Files that no other task may change at the same time"
+          hint="Files it changes; other tasks wait"
           values={draft.touches}
           onChange={(touches) => set({ touches })}
           error={<FieldError error={error} field="touches" />}
@@ -132,17 +133,19 @@ function BodyField({ editor }: { editor: TaskEditor }) {
   const name = useId();
   return (
     <div className={styles.body}>
-      {/* biome-ignore lint/a11y/useSemanticElements: these are buttons, not form fields */}
-      <div className={styles.switch} role="group" aria-label="Body">
-        <Button kind="quiet" aria-pressed={!preview} onClick={() => setPreview(false)}>
-          Write
-        </Button>
-        <Button kind="quiet" aria-pressed={preview} onClick={() => setPreview(true)}>
-          Preview
-        </Button>
-      </div>
+      <SegmentedControl
+        legend="Body"
+        options={WRITE_OR_PREVIEW}
+        selected={preview ? "preview" : "write"}
+        onSelect={(chosen) => setPreview(chosen === "preview")}
+      />
       {preview ? (
-        <section className={styles.preview} aria-label="Preview">
+        <section
+          className={styles.preview}
+          aria-label="Preview"
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: it is scrolled with the keyboard
+          tabIndex={0}
+        >
           <Suspense fallback={<LoadingState what="Loading" />}>
             <Markdown text={editor.draft.body || "*Nothing yet.*"} />
           </Suspense>
@@ -205,10 +208,10 @@ function TokenInput({ label, hint, values, suggestions = [], onChange, error }: 
             key={value}
             type="button"
             className={styles.token}
-            aria-label={`Remove ${value} from ${label}`}
+            aria-label={`Remove ${spellOutBidi(value)} from ${label}`}
             onClick={() => onChange(values.filter((each) => each !== value))}
           >
-            <bdi>{value}</bdi>
+            <bdi>{spellOutBidi(value)}</bdi>
             <Icon name="close" size={12} />
           </button>
         ))}

@@ -9,6 +9,8 @@ import { Button } from "../components/Button";
 import { LoadingState } from "../components/EmptyState";
 import { Icon } from "../components/Icon";
 import { statusText } from "../components/Status";
+import { isAtWork } from "../model/columns";
+import { spellOutBidi } from "../model/format";
 import { EdgeLayer } from "./EdgeLayer";
 import { describeEdge, type EdgeKind, type EdgeRoute, listEdges, routeEdges } from "./edges";
 import styles from "./GraphCanvas.module.css";
@@ -19,7 +21,6 @@ import { PhaseBands, StickyHeaders } from "./PhaseBands";
 import { GraphActionsContext, TaskNodes } from "./TaskNodes";
 import { MIN_ZOOM, useViewport } from "./useViewport";
 
-const ACTIVE: readonly string[] = ["running", "verifying", "merging"];
 /** React Flow handles pan and zoom; the content is rendered here. */
 const CANVAS_PROPS = {
   disableKeyboardA11y: true,
@@ -118,9 +119,7 @@ function useInitialFocus(graph: Graph): void {
 
 /** A running task, else the start of the longest path. */
 function initialTask({ nodes, criticalPath }: Graph): string | null {
-  return (
-    nodes.find(({ status }) => ACTIVE.includes(status))?.taskId ?? criticalPath[0] ?? nodes[0]?.taskId ?? null
-  );
+  return nodes.find(({ status }) => isAtWork(status))?.taskId ?? criticalPath[0] ?? nodes[0]?.taskId ?? null;
 }
 
 /** Everything outside of the chain is dimmed by this attribute, so that only the chain renders again. */
@@ -163,7 +162,7 @@ function ZoomControls({ fit }: { fit(): void }) {
 /** Describes the hovered or focused element, on a line of its own so that nothing is covered. */
 function HoverText({ graph, edges }: { graph: Graph; edges: readonly EdgeRoute[] }) {
   const { line, over } = useGraphFocus(
-    useShallow((looking) => ({ line: looking.hoveredEdge, over: looking.hovered })),
+    useShallow((focus) => ({ line: focus.hoveredEdge, over: focus.hovered })),
   );
   const label = edges.find(({ id }) => id === line)?.label;
   return (
@@ -182,8 +181,8 @@ function describeTask(graph: Graph, id: string): string {
   const edges = listEdges(graph).filter(
     ({ from, to, kind }) => to === id || (kind === "file" && from === id),
   );
-  const standing =
-    node.reason === "" ? statusText(node.status) : `${statusText(node.status)}: ${node.reason}`;
+  const reason = spellOutBidi(node.short || node.reason);
+  const standing = reason === "" ? statusText(node.status) : `${statusText(node.status)}: ${reason}`;
   return [`${id} is ${standing}`, ...edges.map(describeEdge)].join(" · ");
 }
 

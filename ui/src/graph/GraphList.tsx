@@ -75,7 +75,8 @@ interface TaskRowProps {
 }
 
 function TaskRow({ node, first, last, edges, critical, open }: TaskRowProps) {
-  const { taskId, title, status, reason } = node;
+  const { taskId, title, status } = node;
+  const reason = spellOutBidi(node.short || node.reason);
   return (
     <div className={styles.row} data-first={first || undefined} data-last={last || undefined}>
       <button type="button" className={styles.task} onClick={() => open(taskId)}>
@@ -113,9 +114,9 @@ function groupByTask(edges: readonly GraphEdge[]): Map<string, GraphEdge[]> {
 }
 
 function formatEdge({ from, to, kind, reason, at }: GraphEdge, taskId: string): string {
-  if (kind === "file") return `${reason} with ${from === taskId ? to : from}`;
+  if (kind === "file") return `${spellOutBidi(reason)} with ${from === taskId ? to : from}`;
   const where = at === null || reason.includes(at) ? "" : ` (${at})`;
-  return `${from}: ${reason}${where}`;
+  return `${from}: ${spellOutBidi(reason)}${where}`;
 }
 
 type ListEntry =

@@ -6,7 +6,8 @@ import { useOpenTask } from "../app/routes";
 import { BatchHeader, LoadError } from "../batch/BatchHeader";
 import { useCommands } from "../commands/commands";
 import { EmptyState, LoadingState } from "../components/EmptyState";
-import { Icon } from "../components/Icon";
+import { SearchField } from "../components/SearchField";
+import { SegmentedControl } from "../components/SegmentedControl";
 import { pluralize } from "../model/format";
 import { EDGE_KIND_NAMES, EDGE_KINDS, type EdgeKind, type GraphNode } from "./edges";
 import { GraphCanvas } from "./GraphCanvas";
@@ -40,7 +41,7 @@ function GraphContent({ graph }: { graph: Graph }) {
   const [list, setList] = useState(() => window.matchMedia(NARROW_QUERY).matches);
   const [hidden, setHidden] = useState<ReadonlySet<EdgeKind>>(new Set());
   const open = useOpenInBatch(graph.batchId);
-  const matches = useGraphFocus((looking) => looking.matches);
+  const matches = useGraphFocus((focus) => focus.matches);
   useEffect(() => resetGraphFocus, []);
   useCommands([
     {
@@ -69,7 +70,13 @@ function GraphContent({ graph }: { graph: Graph }) {
             toggle={toggle}
           />
         )}
-        <ListToggle list={list} set={setList} />
+        <SegmentedControl
+          className={styles.listToggle}
+          legend="Shown as"
+          options={{ graph: "Graph", list: "List" }}
+          selected={list ? "list" : "graph"}
+          onSelect={(shape) => setList(shape === "list")}
+        />
       </div>
       {list ? (
         <GraphList graph={graph} matches={matches} open={open} />
@@ -98,7 +105,7 @@ function toggleKind(hidden: ReadonlySet<EdgeKind>, kind: EdgeKind): ReadonlySet<
 function GraphFind({ nodes }: { nodes: readonly GraphNode[] }) {
   const input = useRef<HTMLInputElement>(null);
   const [text, setText] = useState("");
-  const matches = useGraphFocus((looking) => looking.matches);
+  const matches = useGraphFocus((focus) => focus.matches);
   useCommands([
     {
       id: "graph.find",
@@ -120,14 +127,13 @@ function GraphFind({ nodes }: { nodes: readonly GraphNode[] }) {
   };
   return (
     <search className={styles.find}>
-      <Icon name="search" size={14} />
-      <input
+      <SearchField
         ref={input}
-        type="search"
-        aria-label="Find a task"
+        className={styles.field}
+        label="Find a task"
         placeholder="Find a task"
         value={text}
-        onChange={(event) => search(event.target.value)}
+        onSearch={search}
         onKeyDown={(event) => {
           if (event.key === "Enter") next();
           else if (event.key === "Escape") text === "" ? input.current?.blur() : search("");
@@ -191,21 +197,6 @@ function LineSample({ kind, critical = false }: { kind: EdgeKind; critical?: boo
     >
       <path d={kind === "file" ? "M1 4h22" : "M1 4h18M18 1.5l4 2.5-4 2.5z"} />
     </svg>
-  );
-}
-
-/** Switches between graph and list. */
-function ListToggle({ list, set }: { list: boolean; set(list: boolean): void }) {
-  return (
-    <fieldset className={styles.listToggle}>
-      <legend className="visually-hidden">Shown as</legend>
-      <button type="button" aria-pressed={!list} onClick={() => set(false)}>
-        Graph
-      </button>
-      <button type="button" aria-pressed={list} onClick={() => set(true)}>
-        List
-      </button>
-    </fieldset>
   );
 }
 

@@ -10,11 +10,12 @@ import { layoutBounds, visibleRect } from "./viewportCulling";
 const MAP_SIZE = { width: 160, height: 100 };
 const SHADE_FACTOR = 100; // times the graph: more than the map shows, whatever its aspect ratio
 
-/** An overview of the graph with the current viewport. Clicking or dragging moves the viewport. */
+/** An overview of the graph with the current viewport, unless that shows everything. Clicking or dragging moves the viewport. */
 export function MiniMap({ nodes, layout }: { nodes: Graph["nodes"]; layout: Layout }) {
   const flow = useReactFlow();
   const view = useStore(({ transform, width, height }) => visibleRect(transform, width, height), shallow);
-  const bounds = useMemo(() => expand(layoutBounds(layout), 0.04), [layout]);
+  const whole = useMemo(() => layoutBounds(layout), [layout]);
+  const bounds = useMemo(() => expand(whole, 0.04), [whole]);
   const tones = useMemo(() => pathsByTone(nodes, layout), [nodes, layout]);
   const panTo = (event: PointerEvent<SVGSVGElement>) => {
     const plane = event.currentTarget.getScreenCTM();
@@ -23,6 +24,7 @@ export function MiniMap({ nodes, layout }: { nodes: Graph["nodes"]; layout: Layo
     const { x, y } = new DOMPoint(event.clientX, event.clientY).matrixTransform(plane.inverse());
     void flow.setCenter(x, y, { zoom: flow.getZoom() });
   };
+  if (contains(view, whole)) return null;
   return (
     <Panel position="bottom-right" className={styles.miniMap ?? ""}>
       <svg
@@ -63,6 +65,15 @@ function pathsByTone(nodes: Graph["nodes"], { places }: Layout): ReadonlyMap<str
 function expand({ x, y, width, height }: Rect, share: number): Rect {
   const more = share * Math.max(width, height);
   return { x: x - more, y: y - more, width: width + 2 * more, height: height + 2 * more };
+}
+
+function contains(outer: Rect, inner: Rect): boolean {
+  return (
+    outer.x <= inner.x &&
+    outer.y <= inner.y &&
+    outer.x + outer.width >= inner.x + inner.width &&
+    outer.y + outer.height >= inner.y + inner.height
+  );
 }
 
 function rectPath({ x, y, width, height }: Rect): string {

@@ -44,9 +44,9 @@ interface TileNodesProps {
 }
 
 const TileNodes = memo(function TileNodes({ tile: { tasks, far }, byId, criticalIds }: TileNodesProps) {
-  const matches = useGraphFocus((looking) => looking.matches);
-  const current = useGraphFocus((looking) => looking.current);
-  const take = useGraphFocus((looking) => looking.takeFocus);
+  const matches = useGraphFocus((focus) => focus.matches);
+  const current = useGraphFocus((focus) => focus.current);
+  const take = useGraphFocus((focus) => focus.takeFocus);
   return (
     <>
       {tasks.map(({ id, place }) => {
@@ -110,6 +110,7 @@ const TaskNode = memo(function TaskNode({
       data-chained={inChain || undefined}
       style={{ left: place.x, top: place.y, ...NODE, "--tone": `var(--${tone})` } as CSSProperties}
       aria-label={far ? taskLabel(id, status, title) : undefined}
+      title={title === id ? undefined : spellOutBidi(title)}
       tabIndex={current ? 0 : -1}
       onClick={() => open(id)}
       onFocus={() => setGraphFocus({ current: id, hovered: id })}

@@ -1,6 +1,7 @@
 /* The edges of a graph: kinds, texts and routes. Pure. */
 
 import type { Graph } from "../api/types";
+import { spellOutBidi } from "../model/format";
 import type { Layout, Point } from "./geometry";
 
 export type GraphNode = Graph["nodes"][number];
@@ -82,7 +83,8 @@ export interface GraphEdge {
   readonly at: string | null;
 }
 
-export function describeEdge({ from, to, kind, reason, at }: GraphEdge): string {
+export function describeEdge({ from, to, kind, reason: text, at }: GraphEdge): string {
+  const reason = spellOutBidi(text);
   const where = at === null || reason.includes(at) ? "" : ` (${at})`;
   switch (kind) {
     case "need":

@@ -1,6 +1,7 @@
 /* What goes into a layout of the graph and what comes out of it: the plan's shape, sizes and rectangles. Pure. */
 
 import type { Graph } from "../api/types";
+import { spellOutBidi } from "../model/format";
 import { listEdges } from "./edges";
 
 export const NODE = { width: 216, height: 54 };
@@ -46,7 +47,7 @@ export function graphShape({ waves, edges, conflicts, nodes, phases }: Plan): Sh
   return {
     waves,
     phases: phases.map(({ key, title }) => ({
-      title,
+      title: spellOutBidi(title),
       tasks: nodes.filter(({ phase }) => phase === key).map(({ taskId }) => taskId),
     })),
     edges: listEdges({ edges, conflicts }).map((edge) =>

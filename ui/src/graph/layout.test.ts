@@ -141,6 +141,26 @@ describe("the bands of phases", () => {
     expect((shell?.x ?? 0) + (shell?.width ?? 0)).toBeLessThan(rest?.x ?? 0);
     expect(rest?.y).toBeLessThan((shell?.y ?? 0) + (shell?.height ?? 0));
   });
+
+  test("are beside the tasks of no phase that come before them, and below those that run at the same time", () => {
+    const [first, second, third] = HOUSE.waves as [string[], string[], string[]];
+    const top = (shape: Shape) => {
+      const { bands, places } = layoutGraph(shape);
+      return { band: bands[0]?.y ?? 0, walls: places.get("walls")?.y ?? 0 };
+    };
+    const beside = top({ ...HOUSE, phases: [{ title: "Rest", tasks: [...second, ...third] }] });
+    expect(Math.abs(beside.band - beside.walls)).toBeLessThan(3 * NODE.height);
+    const below = top({ ...HOUSE, phases: [{ title: "Doors", tasks: [first[1] ?? "", second[1] ?? ""] }] });
+    expect(below.band).toBeGreaterThan(below.walls);
+  });
+
+  test("follow one another in one row, also where there is room beside tasks of no phase", () => {
+    const waves = [["a", "x"], ["b", "y"], ["z"]];
+    const phases = ["x", "y", "z"].map((id) => ({ title: id, tasks: [id] }));
+    const { bands } = layoutGraph({ waves, phases, edges: [] });
+    const tops = bands.map(({ y }) => y);
+    expect(Math.max(...tops) - Math.min(...tops)).toBeLessThan(NODE.height);
+  });
 });
 
 test("a chain has everything before and after a task, and nothing beside it", () => {

@@ -44,17 +44,20 @@ interface Slot {
   center: number;
 }
 
-/** Phases that follow one another share a lane; those that run at the same time are above one another. */
+/** Phases that follow one another, or tasks of none, share a lane; those that run at the same time are above one another. */
 function assignLanes(shape: Shape, waveByTask: ReadonlyMap<string, number>): Map<string, number> {
   const inPhase = new Set(shape.phases.flatMap(({ tasks }) => tasks));
   const others = shape.waves.flat().filter((id) => !inPhase.has(id));
   const lastByLane: number[] = [];
   const laneByTask = new Map<string, number>();
-  for (const tasks of [...shape.phases.map((phase) => phase.tasks), others]) {
+  let lane = -1;
+  // Tasks of no phase mostly come before phases: at the left of them, or above.
+  for (const tasks of [others, ...shape.phases.map((phase) => phase.tasks)]) {
     const waves = tasks.flatMap((id) => waveByTask.get(id) ?? []);
     if (waves.length === 0) continue;
-    const free = lastByLane.findIndex((last) => last < minOf(waves));
-    const lane = free < 0 ? lastByLane.length : free;
+    const isFree = (at: number) => (lastByLane[at] ?? Number.POSITIVE_INFINITY) < minOf(waves);
+    // Where the phase before it is, if it can: phases are read from left to right.
+    lane = [lane, ...lastByLane.keys()].find(isFree) ?? lastByLane.length;
     lastByLane[lane] = maxOf(waves);
     for (const id of tasks) laneByTask.set(id, lane);
   }

@@ -11,12 +11,14 @@ import { BoardQueries } from "./boardQueries";
 import { DirtyTasks, type DrainedTasks } from "./dirtyTasks";
 import { EventStream } from "./eventStream";
 import { invalidateChanged, queryClient } from "./queryClient";
-import { REFRESH_MS, refreshDelay } from "./refreshDelay";
 
 const BUFFER_MS = 100; // ms: events within this time are rendered together
 const FETCH_DELAY_MS = 300; // ms between two requests
 const RETRY_MS = 2000; // ms until a failed request is repeated
 const INVALIDATE_MS = 1000; // ms between two refetches of the views
+const REFRESH_MS = 15_000; // ms between two readings of the sources by a window that nobody sees, and after a failure
+const MIN_REFRESH_MS = 2_000;
+const MAX_REFRESH_SHARE = 0.05; // of the time, for reading again what mostly has not changed
 
 type BoardEventListener = (event: PlaitEvent) => void;
 
@@ -40,7 +42,7 @@ export class LiveUpdates {
     const { signal } = this.aborter;
     document.addEventListener("visibilitychange", () => this.onVisibilityChange(), { signal });
     window.addEventListener("focus", () => void this.refresh(), { signal });
-    this.scheduleRefresh(REFRESH_MS);
+    this.scheduleRefresh(refreshDelay(0));
     void this.start();
   }
 
@@ -64,6 +66,7 @@ export class LiveUpdates {
     if (this.stream === null && isPageVisible()) return this.start();
     try {
       await this.boardQueries.fetchAll();
+      void queryClient.invalidateQueries({ queryKey: ["tasks"] });
       if (this.stream === null) this.setConnection("live");
     } catch (error) {
       this.onFetchFailed(error);
@@ -249,6 +252,11 @@ export class LiveUpdates {
     if (this.isStopped) return;
     this.refreshTimer = window.setTimeout(() => void this.refreshPeriodically(), wait);
   }
+}
+
+/** Milliseconds until the sources are read again, after it took so many: large projects are read less often. */
+export function refreshDelay(took: number): number {
+  return Math.min(REFRESH_MS, Math.max(MIN_REFRESH_MS, took / MAX_REFRESH_SHARE));
 }
 
 function isClientError(error: unknown): error is ApiError {

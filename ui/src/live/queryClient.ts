@@ -1,7 +1,7 @@
 /* The query client of the views.
 
-   ["batch", id, …] is refetched when anything in that batch changed, ["task", batch, task, …] when that task did. Other
-   keys are refetched when the window gets the focus. */
+   ["batch", id, …] is refetched when anything in that batch changed, ["task", batch, task, …] when that task did, and
+   ["tasks", id] when the sources were read again. Other keys are refetched when the window gets the focus. */
 
 import { QueryClient } from "@tanstack/react-query";
 import type { DrainedTasks } from "./dirtyTasks";

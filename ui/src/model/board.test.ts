@@ -108,6 +108,17 @@ describe("an event", () => {
     expect(runOf(after, "01-walls")).toMatchObject({ status: "done", commit: "c0ffee" });
   });
 
+  it("of a merge makes the task one to review, until the batch is published", () => {
+    const merged = sampleEvent("batch:task:merged", "01-walls", { commit: "c0ffee" });
+    const completed = sampleEvent("batch:task:completed", "01-walls");
+    for (const events of [
+      [merged, completed],
+      [completed, merged],
+    ])
+      expect(runOf(applyEvents(board(), events), "01-walls")).toMatchObject({ review: true });
+    expect(runOf(applyEvents(board(), [completed]), "01-walls")).toMatchObject({ review: false });
+  });
+
   it("marks tasks that wait for an answer or an approval, and no others", () => {
     const asked = applyEvents(board(), [
       sampleEvent("batch:task:needs_input", "01-walls", { question: "Which door?" }),

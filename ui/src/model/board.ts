@@ -13,6 +13,7 @@ import type {
   Task,
   TaskStatus,
 } from "../api/types";
+import { isAtWork } from "./columns";
 
 export interface Board {
   /** By id, in the order of the sources. */
@@ -90,7 +91,7 @@ export function applyEvents(board: Board, events: readonly PlaitEvent[]): Board 
     const activityText = getActivity(event);
     if (activityText !== null) activity.set(key, activityText);
     const status = STATUS_BY_EVENT[event.type];
-    if (status !== undefined && !ACTIVE.has(status)) activity.delete(key);
+    if (status !== undefined && !isAtWork(status)) activity.delete(key);
     const id = board.byRun.get(key);
     const task = id === undefined ? undefined : tasks.get(id);
     if (task?.batch)
@@ -157,10 +158,12 @@ const STATUS_BY_EVENT: Partial<Record<string, TaskStatus>> = {
 
 // Not a pause: only the server knows whether a person paused on purpose.
 const WAITS_FOR_PERSON: ReadonlySet<unknown> = new Set(["answer", "approval"]);
-const ACTIVE: ReadonlySet<TaskStatus> = new Set(["running", "verifying", "merging"]);
 
 function updateRun(run: Run, event: PlaitEvent, status: TaskStatus | undefined): Run {
-  if (event.type === "batch:task:merged") return { ...run, commit: event.commit ?? run.commit };
+  if (event.type === "batch:task:merged") {
+    const commit = event.commit ?? run.commit;
+    return { ...run, commit, review: run.status === "done" && commit !== null };
+  }
   if (status === undefined) return run;
   const { reason, question, on } = event;
   const same = run.status === status;
@@ -170,10 +173,11 @@ function updateRun(run: Run, event: PlaitEvent, status: TaskStatus | undefined):
     reason: reason ?? question ?? (same ? run.reason : ""),
     short: reason ?? question ?? (same ? run.short : ""),
     attempt: event.attempt ?? run.attempt,
+    review: status === "done" && run.commit !== null, // what was merged just now isn't published
     waiting: event.type === "batch:task:needs_input" ? "answer" : (on ?? null),
     needsYou: event.type === "batch:task:needs_input" || (on !== undefined && WAITS_FOR_PERSON.has(on)),
     startedAt: status === "running" ? event.at : run.startedAt,
-    workingSince: ACTIVE.has(status) ? (run.workingSince ?? event.at) : null,
+    workingSince: isAtWork(status) ? (run.workingSince ?? event.at) : null,
   };
 }
 
@@ -245,7 +249,7 @@ function activeOnly(
 ): ReadonlyMap<string, string> {
   const working = new Set<string>();
   for (const { batch } of tasks.values()) {
-    if (batch !== null && ACTIVE.has(batch.status)) working.add(runKey(batch.batchId, batch.taskId));
+    if (batch !== null && isAtWork(batch.status)) working.add(runKey(batch.batchId, batch.taskId));
   }
   return new Map([...activity].filter(([key]) => working.has(key)));
 }

@@ -2,6 +2,7 @@
 
 import type { Run, Task, TaskStatus } from "../api/types";
 import { type Board, runKey } from "./board";
+import { hasEnded } from "./columns";
 
 const RETRYABLE: ReadonlySet<TaskStatus> = new Set([
   "failed",
@@ -10,7 +11,6 @@ const RETRYABLE: ReadonlySet<TaskStatus> = new Set([
   "cancelled",
   "skipped",
 ]);
-const ENDED: ReadonlySet<TaskStatus> = new Set([...RETRYABLE, "done", "blocked"]);
 
 type Known = Pick<Board, "tasks" | "byRun">;
 
@@ -28,7 +28,6 @@ export interface CardActions {
 export function findCardActions(task: Task, board: Known): CardActions {
   const run = task.batch;
   if (run === null) return { retry: [], approve: false, tell: null, log: false, diff: false, cancel: false };
-  const ended = ENDED.has(run.status);
   return {
     retry: RETRYABLE.has(run.status) ? [task] : run.status === "blocked" ? findBlockers(task, board) : [],
     approve: run.waiting === "approval",
@@ -40,7 +39,7 @@ export function findCardActions(task: Task, board: Known): CardActions {
           : null,
     log: run.attempt > 0,
     diff: run.commit !== null || (run.diffstat?.files ?? 0) > 0,
-    cancel: !ended && run.status !== "interrupted",
+    cancel: !hasEnded(run.status) && run.status !== "interrupted",
   };
 }
 

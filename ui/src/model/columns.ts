@@ -1,6 +1,6 @@
 /* Which column of the board a task is in. */
 
-import type { Task } from "../api/types";
+import type { Task, TaskStatus } from "../api/types";
 
 export const COLUMNS = ["todo", "waiting", "running", "asking", "review", "done", "failed"] as const;
 export type Column = (typeof COLUMNS)[number];
@@ -14,6 +14,25 @@ export const COLUMN_NAMES: Record<Column, string> = {
   done: "Done",
   failed: "Failed",
 };
+
+/** Whether an attempt of the task is at work, or its change is being merged. */
+export function isAtWork(status: TaskStatus): boolean {
+  return status === "running" || status === "verifying" || status === "merging";
+}
+
+const ENDED: ReadonlySet<TaskStatus> = new Set([
+  "done",
+  "failed",
+  "timed_out",
+  "blocked",
+  "skipped",
+  "conflicted",
+  "cancelled",
+]);
+
+export function hasEnded(status: TaskStatus): boolean {
+  return ENDED.has(status);
+}
 
 /** By the task's status in its newest batch; without one, by its source. */
 export function columnOf(task: Task): Column {

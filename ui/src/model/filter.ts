@@ -67,7 +67,8 @@ const searchTexts = new WeakMap<Task, string>();
 function searchText(task: Task): string {
   const known = searchTexts.get(task);
   if (known !== undefined) return known;
-  const parts = [task.id, task.title, task.source, task.phase, agentOf(task), task.batch?.reason];
+  const { id, title, source, phase, phaseTitle, batch } = task;
+  const parts = [id, title, source, phase, phaseTitle, agentOf(task), batch?.reason];
   const text = parts.filter(Boolean).join("\n").toLowerCase();
   searchTexts.set(task, text);
   return text;

@@ -72,6 +72,7 @@ describe("numbers", () => {
 describe("times", () => {
   it("of another day include the day", () => {
     const today = formatTime("2026-11-15T10:00:00.000Z", NOW);
+    expect(today).toMatch(/^\d\d:\d\d$/);
     expect(formatTime("2026-11-12T10:00:00.000Z", NOW)).toMatch(new RegExp(`, ${today}$`));
     expect(today).not.toContain(",");
   });

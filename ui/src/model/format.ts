@@ -50,10 +50,18 @@ export function pluralize(n: number, one: string, many = `${one}s`): string {
   return `${n} ${n === 1 ? one : many}`;
 }
 
+const MAX_NAMES = 3;
+
+/** `a, b`; of many the first ones and how many more. */
+export function joinNames(names: readonly string[]): string {
+  const more = names.length - MAX_NAMES;
+  return more <= 1 ? names.join(", ") : `${names.slice(0, MAX_NAMES).join(", ")} and ${more} more`;
+}
+
 /** `14:03`, with the day where it is another. */
 export function formatTime(instant: string, now: number): string {
   const at = new Date(instant);
-  const time = at.toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit" });
+  const time = at.toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
   const same = at.toDateString() === new Date(now).toDateString();
   return same ? time : `${at.toLocaleDateString(undefined, { day: "numeric", month: "short" })}, ${time}`;
 }
@@ -70,6 +78,13 @@ export function spellOutBidi(text: string): string {
     /[\u202a-\u202e\u2066-\u2069]/g,
     (letter) => `<U+${letter.charCodeAt(0).toString(16).toUpperCase()}>`,
   );
+}
+
+/** `512 bytes`, `64.0 kB`, `1.2 MB`. */
+export function formatSize(bytes: number): string {
+  if (bytes < 1000) return pluralize(bytes, "byte");
+  if (bytes < 1_000_000) return `${(bytes / 1000).toFixed(bytes < 10_000 ? 1 : 0)} kB`;
+  return `${(bytes / 1_000_000).toFixed(1)} MB`;
 }
 
 /** A short form of an id that is enough to recognise it. */

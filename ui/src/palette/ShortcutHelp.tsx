@@ -7,7 +7,7 @@ import styles from "./ShortcutHelp.module.css";
 export function ShortcutHelp({ onClose }: { onClose(): void }) {
   const commands = useCommandRegistry((store) => store.commands);
   return (
-    <Dialog title="Keyboard shortcuts" size="large" onClose={onClose}>
+    <Dialog title="Keyboard shortcuts" size="large" textOnly onClose={onClose}>
       <div className={styles.groups}>
         {groupCommands(commands.values()).map(([group, mine]) => (
           <section key={group} className={styles.section} aria-label={group}>

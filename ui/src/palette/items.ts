@@ -1,11 +1,9 @@
 /* Everything the palette can find: commands, tasks, batches, settings and projects. */
 
-import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { useLocation } from "wouter";
-import { api, unwrap } from "../api/client";
+import { useProjects, useSettingSchema } from "../api/queries";
 import { projectUrl, routes, useOpenTask } from "../app/routes";
-import { useProjects } from "../app/useWindowTitle";
 import { type Command, useCommandRegistry } from "../commands/commands";
 import { statusText } from "../components/Status";
 import type { Board } from "../model/board";
@@ -28,11 +26,7 @@ export function useItems(): readonly Item[] {
   const commands = useCommandRegistry((store) => store.commands);
   const board = useBoard((store) => store.board);
   const { data: projects } = useProjects();
-  const { data: schema } = useQuery({
-    queryKey: ["settings", "schema"],
-    queryFn: () => unwrap(api.GET("/api/settings/schema")),
-    staleTime: Number.POSITIVE_INFINITY,
-  });
+  const { data: schema } = useSettingSchema();
   // biome-ignore lint/correctness/useExhaustiveDependencies: navigation functions are interchangeable
   return useMemo(
     () => [
@@ -47,7 +41,7 @@ export function useItems(): readonly Item[] {
         note: "",
         run: () => navigate(projectUrl("/settings", { find: key })),
       })),
-      ...(projects?.projects ?? []).map(({ id, name, path, default: own }) => ({
+      ...(projects ?? []).map(({ id, name, path, default: own }) => ({
         key: `project ${id}`,
         group: "Projects",
         title: name,

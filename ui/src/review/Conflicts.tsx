@@ -8,6 +8,7 @@ import { useOpenTask } from "../app/routes";
 import { Button } from "../components/Button";
 import { confirm } from "../components/ConfirmDialog";
 import { escapeSpecial } from "../diff/lineSegments";
+import { spellOutBidi } from "../model/format";
 import styles from "./Conflicts.module.css";
 import { ResolveForm } from "./ResolveForm";
 import { Section } from "./Section";
@@ -56,7 +57,7 @@ function ConflictItem({
           >
             <bdi>{task.taskId}</bdi>
           </button>
-          <p className={styles.reason}>{task.reason}</p>
+          <p className={styles.reason}>{spellOutBidi(describe(task))}</p>
         </div>
         <Button label={`Resolve ${task.taskId}`} aria-expanded={open} onClick={() => setOpen(!open)}>
           Resolve
@@ -85,9 +86,14 @@ function ConflictItem({
   );
 }
 
+/** Its title, and the files in which it conflicts. */
+function describe({ taskId, title, short, reason }: BatchTask): string {
+  return [title !== taskId && title, short || reason].filter(Boolean).join(" · ");
+}
+
 function dropConfirmation(taskId: string) {
   return {
-    title: `Drop ${taskId}`,
+    title: `Drop ${taskId}?`,
     text: "The batch continues without it, and tasks that need it are blocked. Its branch is kept, and you can retry it.",
     action: "Drop",
     danger: true,

@@ -1,13 +1,13 @@
 /* The gate of a batch: its state, earlier runs and output. */
 
-import { useQuery } from "@tanstack/react-query";
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useId, useLayoutEffect, useRef, useState } from "react";
 import { api, unwrap } from "../api/client";
 import type { Batch, Timeline } from "../api/types";
 import { Button } from "../components/Button";
 import { ErrorState, LoadingState } from "../components/EmptyState";
 import { Icon } from "../components/Icon";
-import { pluralize } from "../model/format";
+import { pluralize, spellOutBidi } from "../model/format";
 import styles from "./Gate.module.css";
 import { gateStatus, listGates, type NumberedGate } from "./reviewGroups";
 import { Section } from "./Section";
@@ -19,10 +19,12 @@ interface Props {
   gate: number;
   /** For screen readers: which gate's output the button shows. */
   named?: boolean;
+  /** The output's accessible name: the same output may also be shown elsewhere. */
+  name?: string;
 }
 
 /** The output of a gate run, loaded on demand. */
-export function GateOutput({ batchId, gate, named = false }: Props) {
+export function GateOutput({ batchId, gate, named = false, name = `Output of gate ${gate}` }: Props) {
   const [open, setOpen] = useState(false);
   const id = useId();
   const label = open ? "Hide output" : "Show output";
@@ -38,17 +40,19 @@ export function GateOutput({ batchId, gate, named = false }: Props) {
       </Button>
       {open && (
         <div id={id} className={styles.outputPanel}>
-          <GateOutputText batchId={batchId} gate={gate} />
+          <GateOutputText batchId={batchId} gate={gate} name={name} />
         </div>
       )}
     </div>
   );
 }
 
-function GateOutputText({ batchId, gate }: { batchId: string; gate: number }) {
-  const { data, error, refetch } = useQuery({
-    queryKey: ["gate", batchId, gate],
-    queryFn: () => fetchGateLog(batchId, gate),
+function GateOutputText({ batchId, gate, name }: { batchId: string; gate: number; name: string }) {
+  const [bytes, setBytes] = useState(TAIL_BYTES);
+  const { data, error, refetch, isFetching } = useQuery({
+    queryKey: ["gate", batchId, gate, bytes],
+    queryFn: () => fetchGateLog(batchId, gate, bytes),
+    placeholderData: keepPreviousData,
     staleTime: ({ state }) => (state.data?.ended ? Number.POSITIVE_INFINITY : 0),
     refetchInterval: ({ state }) => (state.data?.ended || state.error ? false : OUTPUT_POLL_MS),
   });
@@ -59,13 +63,12 @@ function GateOutputText({ batchId, gate }: { batchId: string; gate: number }) {
       {data.text === "" ? (
         <p className={styles.muted}>{data.ended ? "No output." : "No output yet."}</p>
       ) : (
-        <ScrolledText text={data.text} name={`Output of gate ${gate}`} />
+        <ScrolledText text={data.text} name={name} />
       )}
-      {data.cut && (
-        <p className={styles.muted}>
-          This is the end of the output. All of it:{" "}
-          <code>{`plait logs ${batchId} --gate --attempt ${gate}`}</code>
-        </p>
+      {data.cut && bytes < MAX_BYTES && (
+        <Button kind="quiet" busy={isFetching} onClick={() => setBytes(MAX_BYTES)}>
+          Show earlier output
+        </Button>
       )}
       {failure}
     </>
@@ -107,10 +110,10 @@ const GATE_ICONS = {
 /** The command that must pass on the merged result, and its runs, newest first. */
 export function GateSection({ batch, timeline }: { batch: Batch; timeline: Timeline | undefined }) {
   const { state, text: summary, detail } = gateStatus(batch, timeline);
-  if (state === "none") return <p className={styles.noGate}>{summary}</p>;
+  if (state === "none") return null;
   const [newest, ...earlier] = listGates(timeline);
   return (
-    <Section title="Gate" aside={<code>{batch.settings.gate}</code>}>
+    <Section title="Gate" aside={<code>{spellOutBidi(batch.settings.gate ?? "")}</code>}>
       <div className={styles.gate} data-state={state}>
         <p className={styles.summary}>
           <Icon name={GATE_ICONS[state]} />
@@ -143,7 +146,8 @@ function EarlierGates({ batchId, gates }: { batchId: string; gates: readonly Num
   );
 }
 
-const TAIL_BYTES = 256 << 10; // bytes
+const TAIL_BYTES = 256 << 10; // bytes at first
+const MAX_BYTES = 8 << 20; // as many as the server sends at once
 
 interface GateLog {
   readonly text: string;
@@ -153,9 +157,9 @@ interface GateLog {
   readonly ended: boolean;
 }
 
-async function fetchGateLog(batchId: string, gate: number): Promise<GateLog> {
+async function fetchGateLog(batchId: string, gate: number, bytes: number): Promise<GateLog> {
   const answer = await api.GET("/api/batches/{batch_id}/log", {
-    params: { path: { batch_id: batchId }, query: { gate, from: -TAIL_BYTES, limit: TAIL_BYTES } },
+    params: { path: { batch_id: batchId }, query: { gate, from: -bytes, limit: bytes } },
     parseAs: "text",
   });
   const text = (await unwrap(Promise.resolve(answer))) ?? "";

@@ -2,7 +2,7 @@
    which is verified and merged; if the branch has moved on meanwhile, it refuses, and both sides are shown again. */
 
 import { useQuery } from "@tanstack/react-query";
-import { useId, useState } from "react";
+import { useId, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { ApiError, api, describeError, unwrap } from "../api/client";
 import { useReadOnlyReason } from "../app/access";
 import { releaseFreeze } from "../board/boardLayout";
@@ -16,14 +16,25 @@ import { ConflictFile } from "./ConflictFile";
 import styles from "./Conflicts.module.css";
 import {
   type Choices,
+  type ConflictFile as ConflictFileData,
   type FileChoice,
+  findMarker,
   findMissing,
-  keepChoices,
   type TaskConflict,
   toRequestFiles,
 } from "./resolution";
+import {
+  editedText,
+  fittingChoices,
+  keepChoice,
+  loadResolution,
+  type ResolutionDraft,
+  resolutionKey,
+  saveResolution,
+} from "./resolutionDraft";
 
 const MAX_ROWS = 24; // lines of the text field
+const LINES_ABOVE = 4; // … that are visible above the first conflict
 
 /** Not refetched by itself: what a person edits must not change under their hands. */
 export function ResolveForm({ batchId, taskId }: { batchId: string; taskId: string }) {
@@ -33,7 +44,7 @@ export function ResolveForm({ batchId, taskId }: { batchId: string; taskId: stri
     queryFn: () => unwrap(api.GET("/api/batches/{batch_id}/tasks/{task_id}/conflict", { params: { path } })),
     gcTime: 0,
   });
-  const [choices, setChoices] = useState<Choices>(new Map());
+  const { choices, choose, startText, discard } = useChoices(batchId, taskId, data);
   const [rest, setRest] = useState<"batch" | "task" | null>(null);
   const [markersBelong, setMarkersBelong] = useState(false);
   const [busy, setBusy] = useState(false);
@@ -45,11 +56,11 @@ export function ResolveForm({ batchId, taskId }: { batchId: string; taskId: stri
     ) : (
       <ErrorState error={error} onRetry={() => void refetch()} />
     );
-  const choose = (file: string, choice: FileChoice) => setChoices((now) => new Map(now).set(file, choice));
   const chooseAll = (side: "batch" | "task") => {
     setRest(side);
-    setChoices(
-      new Map(data.files.filter(({ sides }) => sides).map(({ path: file }) => [file, { kind: side }])),
+    choose(
+      data.files.filter(({ sides }) => sides),
+      { kind: side },
     );
   };
 
@@ -65,13 +76,13 @@ export function ResolveForm({ batchId, taskId }: { batchId: string; taskId: stri
         markers: markersBelong,
       };
       await unwrap(api.POST("/api/batches/{batch_id}/tasks/{task_id}/resolve", { params: { path }, body }));
+      discard();
       showToast(`Resolved ${taskId}: it is verified and merged now`);
       releaseFreeze();
     } catch (failure) {
       const { message, hint } = describeError(failure);
       if (failure instanceof ApiError && failure.status === 409) {
-        const again = await refetch();
-        if (again.data !== undefined) setChoices((now) => keepChoices(data, again.data, now));
+        await refetch();
         setProblem(`Not resolved: ${message}. Both sides are shown as they are now; check your choices.`);
       } else setProblem([message, hint].filter(Boolean).join(". "));
     }
@@ -105,7 +116,8 @@ export function ResolveForm({ batchId, taskId }: { batchId: string; taskId: stri
             taskId={taskId}
             file={file}
             choice={choices.get(file.path)}
-            onChoose={(choice) => choose(file.path, choice)}
+            startText={() => startText(file)}
+            onChoose={(choice) => choose([file], choice)}
           />
         </ConflictFile>
       ))}
@@ -123,14 +135,35 @@ export function ResolveForm({ batchId, taskId }: { batchId: string; taskId: stri
   );
 }
 
+/** What is chosen for each file of a conflict; kept in the browser. */
+function useChoices(batchId: string, taskId: string, conflict: TaskConflict | undefined) {
+  const key = resolutionKey(batchId, taskId);
+  const [draft, setDraft] = useState(() => loadResolution(key));
+  const choices: Choices = useMemo(
+    () => (conflict === undefined ? new Map() : fittingChoices(draft, conflict)),
+    [draft, conflict],
+  );
+  const keep = (next: ResolutionDraft) => {
+    setDraft(next);
+    saveResolution(key, next);
+  };
+  const choose = (files: readonly ConflictFileData[], choice: FileChoice) =>
+    keep(files.reduce((now, file) => keepChoice(now, file, choice), draft));
+  const startText = (file: ConflictFileData) =>
+    editedText(draft, file) ?? (file.merged ?? "").replaceAll("\r\n", "\n");
+  return { choices, choose, startText, discard: () => keep({}) };
+}
+
 interface FileProps {
   taskId: string;
-  file: TaskConflict["files"][number];
+  file: ConflictFileData;
   choice: FileChoice | undefined;
+  /** What editing starts with. */
+  startText(): string;
   onChoose(choice: FileChoice): void;
 }
 
-function FileResolution({ taskId, file, choice, onChoose }: FileProps) {
+function FileResolution({ taskId, file, choice, startText, onChoose }: FileProps) {
   const path = escapeSpecial(file.path);
   if (!file.sides)
     return (
@@ -155,25 +188,41 @@ function FileResolution({ taskId, file, choice, onChoose }: FileProps) {
           legend={`Resolution of ${path}`}
           options={options as Record<FileChoice["kind"], string>}
           selected={choice?.kind ?? null}
-          onSelect={(kind) =>
-            onChoose(
-              kind === "edit" ? { kind, text: (file.merged ?? "").replaceAll("\r\n", "\n") } : { kind },
-            )
-          }
+          onSelect={(kind) => onChoose(kind === "edit" ? { kind, text: startText() } : { kind })}
         />
       </div>
       {choice?.kind === "edit" && (
-        <textarea
-          className={styles.editor}
-          aria-label={`Result of ${path}`}
-          spellCheck={false}
-          autoCapitalize="off"
-          rows={Math.min(MAX_ROWS, choice.text.split("\n").length + 1)}
-          value={choice.text}
-          onChange={({ target }) => onChoose({ kind: "edit", text: target.value })}
+        <ResultText
+          label={`Result of ${path}`}
+          text={choice.text}
+          onEdit={(text) => onChoose({ kind: "edit", text })}
         />
       )}
     </>
+  );
+}
+
+/** The edited text, scrolled to the first conflict in it. */
+function ResultText({ label, text, onEdit }: { label: string; text: string; onEdit(text: string): void }) {
+  const field = useRef<HTMLTextAreaElement>(null);
+  const lines = text.split("\n").length;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once, not while it is edited
+  useLayoutEffect(() => {
+    const marker = findMarker(text);
+    if (field.current !== null && marker !== null)
+      field.current.scrollTop = (field.current.scrollHeight * (marker - LINES_ABOVE)) / lines;
+  }, []);
+  return (
+    <textarea
+      ref={field}
+      className={styles.editor}
+      aria-label={label}
+      spellCheck={false}
+      autoCapitalize="off"
+      rows={Math.min(MAX_ROWS, lines + 1)}
+      value={text}
+      onChange={({ target }) => onEdit(target.value)}
+    />
   );
 }
 

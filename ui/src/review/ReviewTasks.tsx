@@ -2,7 +2,7 @@
 
 import { lazy, Suspense, useEffect, useRef, useState } from "react";
 import { sendTaskAction } from "../api/actions";
-import type { Batch, BatchTask, Timeline } from "../api/types";
+import type { Batch, BatchTask, MergedChanges, Timeline } from "../api/types";
 import { useReadOnlyReason } from "../app/access";
 import { useOpenTask } from "../app/routes";
 import { Button } from "../components/Button";
@@ -111,7 +111,7 @@ function TaskFacts({ task, verified }: { task: BatchTask; verified: boolean | nu
 
 function dropConfirmation(taskId: string, last: boolean) {
   return {
-    title: `Drop ${taskId}`,
+    title: `Drop ${taskId}?`,
     text: last
       ? "Its change is removed from the branch, which is empty then. You can retry it."
       : "The branch is rebuilt without its change. Tasks that need it are blocked, and later changes that depend on it conflict. You can retry it.",
@@ -125,16 +125,17 @@ interface MergedProps {
   tasks: readonly BatchTask[];
   pending: readonly BatchTask[];
   timeline: Timeline | undefined;
+  changes: MergedChanges | undefined;
   /** The tasks whose diff is expanded. */
   open: ReadonlySet<string>;
   onOpen(taskId: string, open: boolean): void;
 }
 
 /** The merged tasks, in order. */
-export function MergedTasks({ batch, tasks, pending, timeline, open, onOpen }: MergedProps) {
+export function MergedTasks({ batch, tasks, pending, timeline, changes, open, onOpen }: MergedProps) {
   const timelines = new Map(timeline?.tasks.map((taskTimeline) => [taskTimeline.taskId, taskTimeline]));
   const pendingText = pending.length === 0 ? "" : `${pluralize(pending.length, "task")} pending`;
-  const totals = tasks.length === 0 ? "" : describeTotals(tasks);
+  const totals = tasks.length === 0 ? "" : describeTotals(tasks, changes?.files);
   return (
     <Section title="Merged" aside={[totals, pendingText].filter(Boolean).join(" · ")}>
       {tasks.length === 0 ? (
@@ -164,21 +165,27 @@ export function MergedTasks({ batch, tasks, pending, timeline, open, onOpen }: M
 export function ReadFirst({
   tasks,
   timeline,
+  changes,
   onOpen,
-}: Pick<MergedProps, "tasks" | "timeline"> & { onOpen(taskId: string, open: boolean): void }) {
-  const suggestions = suggestReading(tasks, timeline);
+}: Pick<MergedProps, "tasks" | "timeline" | "changes"> & { onOpen(taskId: string, open: boolean): void }) {
+  const suggestions = suggestReading(tasks, timeline, changes);
   if (suggestions.length === 0) return null;
+  const byId = new Map(tasks.map((task) => [task.taskId, task]));
   return (
     <Section title="Read first">
       <ul>
-        {suggestions.map(({ taskId, reasons }) => (
-          <li key={taskId} className={styles.unmergedTask}>
-            <button type="button" className={styles.unmergedName} onClick={() => onOpen(taskId, true)}>
-              <bdi>{taskId}</bdi>
-            </button>
-            <span className={styles.reason}>{reasons.join(", ")}</span>
-          </li>
-        ))}
+        {suggestions.map(({ taskId, reasons }) => {
+          const { diffstat = null, title = taskId } = byId.get(taskId) ?? {};
+          return (
+            <li key={taskId} className={styles.unmergedTask} title={spellOutBidi(title)}>
+              <button type="button" className={styles.unmergedName} onClick={() => onOpen(taskId, true)}>
+                <bdi>{taskId}</bdi>
+              </button>
+              <span className={styles.reason}>{reasons.join(", ")}</span>
+              {diffstat !== null && <span className={styles.facts}>{formatDiffstat(diffstat)}</span>}
+            </li>
+          );
+        })}
       </ul>
     </Section>
   );
@@ -190,7 +197,7 @@ export function PendingTasks({
   tasks,
   open,
   onOpen,
-}: Omit<MergedProps, "batch" | "pending" | "timeline"> & { batchId: string }) {
+}: Pick<MergedProps, "tasks" | "open" | "onOpen"> & { batchId: string }) {
   const started = tasks.filter(({ attempt }) => attempt > 0);
   if (started.length === 0) return null;
   return (
@@ -221,8 +228,10 @@ export function Unmerged({ batchId, tasks }: { batchId: string; tasks: readonly 
       <summary>{pluralize(tasks.length, "task")} not merged</summary>
       <ul>
         {tasks.map((task) => (
-          <li key={task.taskId} className={styles.unmergedTask}>
-            <TaskStatusBadge status={task.status} />
+          <li key={task.taskId} className={styles.unmergedTask} title={spellOutBidi(task.title)}>
+            <span className={styles.status}>
+              <TaskStatusBadge status={task.status} />
+            </span>
             <button
               type="button"
               className={styles.unmergedName}
@@ -230,8 +239,8 @@ export function Unmerged({ batchId, tasks }: { batchId: string; tasks: readonly 
             >
               <bdi>{task.taskId}</bdi>
             </button>
-            <span className={styles.reason} dir="auto">
-              {task.reason}
+            <span className={styles.reason} title={spellOutBidi(task.reason)} dir="auto">
+              {spellOutBidi(task.short || task.reason)}
             </span>
           </li>
         ))}

@@ -2,7 +2,7 @@
 
 import { lazy, Suspense, useState } from "react";
 import { useSearchParams } from "wouter";
-import { useBatch, useTimeline } from "../api/queries";
+import { useBatch, useMergedChanges, useTimeline } from "../api/queries";
 import type { Batch } from "../api/types";
 import { BatchHeader, LoadError } from "../batch/BatchHeader";
 import { LoadingState } from "../components/EmptyState";
@@ -61,6 +61,7 @@ export default function ReviewView({ batchId }: { batchId: string }) {
 function TaskByTask({ batch }: { batch: Batch }) {
   const { data: timeline } = useTimeline(batch.id);
   const { merged, conflicted, unmerged, pending } = groupTasks(batch, timeline);
+  const { data: changes } = useMergedChanges(batch.id, merged.at(-1)?.commit ?? null);
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
   const onOpen = (taskId: string, on: boolean) =>
     setOpen((now) => new Set(on ? [...now, taskId] : [...now].filter((each) => each !== taskId)));
@@ -76,12 +77,13 @@ function TaskByTask({ batch }: { batch: Batch }) {
           <GateSection batch={batch} timeline={timeline} />
           <Conflicts batchId={batch.id} tasks={conflicted} />
           <Unmerged batchId={batch.id} tasks={unmerged} />
-          <ReadFirst tasks={merged} timeline={timeline} onOpen={onOpen} />
+          <ReadFirst tasks={merged} timeline={timeline} changes={changes} onOpen={onOpen} />
           <MergedTasks
             batch={batch}
             tasks={merged}
             pending={pending}
             timeline={timeline}
+            changes={changes}
             open={open}
             onOpen={onOpen}
           />

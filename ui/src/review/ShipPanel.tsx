@@ -8,6 +8,7 @@ import { useReadOnlyReason } from "../app/access";
 import { Button } from "../components/Button";
 import { ErrorState, LoadingState } from "../components/EmptyState";
 import { Icon } from "../components/Icon";
+import { SegmentedControl, WRITE_OR_PREVIEW } from "../components/SegmentedControl";
 import { copyToClipboard, showToast } from "../components/Toasts";
 import { shortId } from "../model/format";
 import {
@@ -124,7 +125,8 @@ function PublishStatus({ batch, pullRequest, busy, error }: PublishStatusProps) 
   if (busy || pullRequest.underWay) {
     return (
       <p className={styles.status} role="status">
-        Publishing the branch. This continues without this page.
+        Publishing the branch{pullRequest.underWay && pullRequest.hint ? `: ${pullRequest.hint}` : ""}. This
+        continues without this page.
       </p>
     );
   }
@@ -192,12 +194,20 @@ function PullRequestFields({ pullRequest, draft, onDraft }: PullRequestFieldsPro
       />
       <div className={styles.bodyLabel}>
         <label htmlFor={bodyId}>Description</label>
-        <Button kind="quiet" aria-pressed={preview} onClick={() => setPreview(!preview)}>
-          Preview
-        </Button>
+        <SegmentedControl
+          legend="Edit or preview"
+          options={WRITE_OR_PREVIEW}
+          selected={preview ? "preview" : "write"}
+          onSelect={(chosen) => setPreview(chosen === "preview")}
+        />
       </div>
       {preview ? (
-        <section className={styles.preview} aria-label="Description preview">
+        <section
+          className={styles.preview}
+          aria-label="Description preview"
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: it is scrolled with the keyboard
+          tabIndex={0}
+        >
           <Suspense fallback={<LoadingState what="Reading" />}>
             <Markdown text={body} />
           </Suspense>

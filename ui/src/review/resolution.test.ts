@@ -1,12 +1,5 @@
 import { describe, expect, it } from "vitest";
-import {
-  findMarker,
-  findMissing,
-  keepChoices,
-  restoreLineEnds,
-  type TaskConflict,
-  toRequestFiles,
-} from "./resolution";
+import { findMarker, findMissing, restoreLineEnds, type TaskConflict, toRequestFiles } from "./resolution";
 
 function conflict(...files: { path: string; merged?: string }[]): TaskConflict {
   return {
@@ -70,15 +63,4 @@ it("sends a side or the text", () => {
     { path: "a", side: "task" },
     { path: "b", text: "2\r\n" },
   ]);
-});
-
-it("keeps the choices for files that look the same when the branch has moved on", () => {
-  const choices = new Map([
-    ["a", { kind: "task" as const }],
-    ["b", { kind: "task" as const }],
-    ["gone", { kind: "task" as const }],
-  ]);
-  const before = conflict({ path: "a", merged: "1" }, { path: "b", merged: "1" }, { path: "gone" });
-  const now = conflict({ path: "a", merged: "1" }, { path: "b", merged: "2" });
-  expect([...keepChoices(before, now, choices).keys()]).toEqual(["a"]);
 });

@@ -65,20 +65,3 @@ export function toRequestFiles(conflict: TaskConflict, choices: Choices): FileRe
     return [{ path, side: choice.kind }];
   });
 }
-
-/** The choices that still fit after the branch or the task has moved on: those for files that look the same. */
-export function keepChoices(before: TaskConflict, now: TaskConflict, choices: Choices): Choices {
-  const earlier = new Map(before.files.map((file) => [file.path, file]));
-  return new Map(
-    [...choices].filter(([path]) => {
-      const [old, current] = [earlier.get(path), now.files.find((file) => file.path === path)];
-      return (
-        old !== undefined &&
-        current !== undefined &&
-        old.merged === current.merged &&
-        old.ours === current.ours &&
-        old.theirs === current.theirs
-      );
-    }),
-  );
-}

@@ -19,6 +19,7 @@ const task = (taskId: string, part: Partial<BatchTask> = {}): BatchTask =>
     diffstat: null,
     entrantOf: null,
     completedAt: null,
+    cost: { usd: 0, tokens: 0 },
     ...part,
   }) as BatchTask;
 type Span = Timeline["spans"][number];
@@ -158,20 +159,45 @@ describe("what to read first", () => {
       task("unchecked", { ...size(5), attempt: 4 }),
     ];
     const sample = timeline({ small: ok, large: ok, resolved: conflicted, hard: ok, unchecked: [] });
-    expect(suggestReading(merged, sample)).toEqual([
+    expect(suggestReading(merged, sample, undefined)).toEqual([
       { taskId: "unchecked", reasons: ["needed 4 attempts", "not verified"] },
       { taskId: "large", reasons: ["400 lines changed"] },
       { taskId: "hard", reasons: ["needed 3 attempts"] },
     ]);
   });
 
+  it("is without tests, or changes what it didn't declare", () => {
+    const change = { files: 1, withoutTests: false, undeclared: [], more: 0 };
+    const changes = {
+      batchId: "b",
+      files: 3,
+      tasks: [
+        { ...change, taskId: "a", undeclared: ["x.py", "y.py"] },
+        { ...change, taskId: "b", withoutTests: true, undeclared: ["z.py"] },
+        { ...change, taskId: "c" },
+      ],
+    };
+    const sample = timeline({ a: ok, b: [], c: [] });
+    expect(suggestReading([task("a"), task("b"), task("c")], sample, changes)).toEqual([
+      { taskId: "b", reasons: ["no tests changed", "changes a file it didn't declare: z.py"] },
+      { taskId: "a", reasons: ["changes files it didn't declare: x.py, y.py"] },
+    ]); // that two of three weren't verified is usual here
+    const without = { ...changes, tasks: changes.tasks.map((each) => ({ ...each, withoutTests: true })) };
+    const reasons = suggestReading([task("a"), task("b"), task("c")], sample, without).map(
+      (each) => each.reasons,
+    );
+    expect(reasons.flat().join()).not.toContain("no tests"); // if all are, it is none to begin with one of them
+  });
+
   it("is nothing if all are alike, or there is only one", () => {
     const merged = [task("a", size(500)), task("b", size(450))];
-    expect(suggestReading(merged, timeline({ a: [], b: [] }))).toEqual([]);
-    expect(suggestReading([task("a", { attempt: 9 })], undefined)).toEqual([]);
+    expect(suggestReading(merged, timeline({ a: [], b: [] }), undefined)).toEqual([]);
+    expect(suggestReading([task("a", { attempt: 9 })], undefined, undefined)).toEqual([]);
   });
 
   it("comes with what all of them changed", () => {
-    expect(describeTotals([task("a", size(3)), task("b", size(4)), task("c")])).toBe("+7 −0 in 3 tasks");
+    const merged = [task("a", size(3)), task("b", { ...size(4), cost: { usd: 1.2, tokens: 5 } }), task("c")];
+    expect(describeTotals(merged, undefined)).toBe("+7 −0 · 3 tasks · $1.20");
+    expect(describeTotals(merged, 2)).toBe("+7 −0 in 2 files · 3 tasks · $1.20");
   });
 });

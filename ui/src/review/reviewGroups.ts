@@ -1,7 +1,7 @@
 /* Groups the tasks of a batch for review, and describes its gate. Pure. */
 
-import type { Batch, BatchTask, Timeline } from "../api/types";
-import { formatDiffstat, pluralize } from "../model/format";
+import type { Batch, BatchTask, MergedChanges, Timeline } from "../api/types";
+import { formatCost, formatDiffstat, joinNames, pluralize } from "../model/format";
 
 type TaskTimeline = Timeline["tasks"][number];
 type Span = Timeline["spans"][number];
@@ -56,12 +56,23 @@ export function isVerified(taskTimeline: TaskTimeline | undefined): boolean | nu
   return last === undefined || last.completedAt === null ? null : last.result === "ok";
 }
 
-/** What the merged tasks changed, all together: `+120 −8 in 3 tasks`. */
-export function describeTotals(merged: readonly BatchTask[]): string {
+/** What the merged tasks changed, all together, and cost: `+120 −8 in 9 files · 3 tasks · $1.20`. */
+export function describeTotals(merged: readonly BatchTask[], files: number | undefined): string {
   const changes = merged.flatMap(({ diffstat }) => (diffstat === null ? [] : [diffstat]));
   const added = changes.reduce((sum, change) => sum + change.added, 0);
   const removed = changes.reduce((sum, change) => sum + change.removed, 0);
-  return `${formatDiffstat({ files: 0, added, removed })} in ${pluralize(merged.length, "task")}`;
+  const cost = formatCost({
+    usd: merged.reduce((sum, task) => sum + task.cost.usd, 0),
+    tokens: merged.reduce((sum, task) => sum + task.cost.tokens, 0),
+  });
+  const lines = formatDiffstat({ files: 0, added, removed });
+  return [
+    files === undefined ? lines : `${lines} in ${pluralize(files, "file")}`,
+    pluralize(merged.length, "task"),
+    cost,
+  ]
+    .filter(Boolean)
+    .join(" · ");
 }
 
 interface Suggestion {
@@ -79,22 +90,29 @@ const MANY_ATTEMPTS = 3;
 export function suggestReading(
   merged: readonly BatchTask[],
   timeline: Timeline | undefined,
+  changes: MergedChanges | undefined,
 ): readonly Suggestion[] {
   if (merged.length < 2) return [];
   const timelines = new Map(timeline?.tasks.map((taskTimeline) => [taskTimeline.taskId, taskTimeline]));
+  const changesById = new Map(changes?.tasks.map((change) => [change.taskId, change]));
+  const mostVerified =
+    2 * merged.filter(({ taskId }) => isVerified(timelines.get(taskId)) === true).length >= merged.length;
+  const someHaveTests = merged.some(({ taskId }) => changesById.get(taskId)?.withoutTests === false);
   const sizes = merged.map(countLines).sort((a, b) => a - b);
   const median = sizes[Math.floor((sizes.length - 1) / 2)] ?? 0;
   const found = merged.map((task) => {
     const spans = timelines.get(task.taskId)?.spans ?? [];
+    const change = changesById.get(task.taskId);
+    const undeclared = change?.undeclared ?? [];
     const lines = countLines(task);
     const reasons = [
       lines >= LARGE_LINES && lines >= LARGE_SHARE * median && `${lines} lines changed`,
       spans.some(({ kind, result }) => kind === "merge" && result === "conflicted") && "conflicted before",
       task.attempt >= MANY_ATTEMPTS && `needed ${task.attempt} attempts`,
-      timeline !== undefined &&
-        isVerified(timelines.get(task.taskId)) === null &&
-        anyVerified(timeline) &&
-        "not verified",
+      mostVerified && isVerified(timelines.get(task.taskId)) === null && "not verified",
+      someHaveTests && change?.withoutTests === true && "no tests changed",
+      undeclared.length > 0 &&
+        `changes ${undeclared.length === 1 ? "a file" : "files"} it didn't declare: ${joinNames(undeclared)}`,
     ].filter((reason) => reason !== false);
     return { taskId: task.taskId, reasons, lines };
   });
@@ -107,11 +125,6 @@ export function suggestReading(
 
 function countLines({ diffstat }: BatchTask): number {
   return diffstat === null ? 0 : diffstat.added + diffstat.removed;
-}
-
-/** Only if others are verified does it mean something that one isn't. */
-function anyVerified(timeline: Timeline): boolean {
-  return timeline.tasks.some((taskTimeline) => isVerified(taskTimeline) === true);
 }
 
 interface GateStatus {

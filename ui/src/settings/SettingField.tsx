@@ -3,6 +3,7 @@
 import { type KeyboardEvent, type ReactNode, useRef, useState } from "react";
 import type { Setting } from "../api/types";
 import { classNames } from "../components/classNames";
+import { Select } from "../components/Select";
 import { CHOICE_MEANINGS } from "./commonSettings";
 import styles from "./SettingField.module.css";
 import type { SettingChange } from "./useSettings";
@@ -159,16 +160,13 @@ function RadioField(props: SettingFieldProps) {
 
 function SelectField(props: SettingFieldProps) {
   return (
-    <select
-      className={styles.narrow}
+    <Select
+      className={styles.narrow ?? ""}
+      options={props.setting.choices.map((choice) => [choice, choice])}
       value={String(props.value)}
-      onChange={(event) => void props.save(event.target.value)}
+      onSelect={(choice) => void props.save(choice)}
       {...inputProps(props)}
-    >
-      {props.setting.choices.map((choice) => (
-        <option key={choice}>{choice}</option>
-      ))}
-    </select>
+    />
   );
 }
 

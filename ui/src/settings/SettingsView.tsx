@@ -9,7 +9,7 @@ import {
 import { setTheme, type Theme, useTheme } from "../app/theme";
 import { Button } from "../components/Button";
 import { EmptyState, ErrorState, LoadingState } from "../components/EmptyState";
-import { Icon } from "../components/Icon";
+import { SearchField } from "../components/SearchField";
 import { AgentSettings } from "./AgentSettings";
 import { COMMON_SECTIONS, findSettings } from "./commonSettings";
 import fields from "./SettingField.module.css";
@@ -43,16 +43,13 @@ export default function SettingsView() {
               For this repository. Changes are saved immediately; a batch can override them.
             </p>
           </div>
-          <label className={styles.search}>
-            <Icon name="search" />
-            <span className="visually-hidden">Find a setting</span>
-            <input
-              type="search"
-              placeholder="Find a setting"
-              value={query}
-              onChange={(event) => search(event.target.value)}
-            />
-          </label>
+          <SearchField
+            className={styles.search}
+            label="Find a setting"
+            placeholder="Find a setting"
+            value={query}
+            onSearch={search}
+          />
         </header>
         <ReadOnlyNotice />
         {error !== null && <ErrorState error={error} onRetry={retry} />}

@@ -37,7 +37,7 @@ export const COMMON_SECTIONS: readonly SettingsSection[] = [
 /** What a choice means, if its name doesn't say it. */
 export const CHOICE_MEANINGS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   conflictBehavior: {
-    skip: "Skip the task and continue with the others",
+    skip: "Skip the task",
     fail: "Stop the batch",
     repair: "Let an agent repair it",
   },

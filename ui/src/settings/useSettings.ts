@@ -3,6 +3,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { api, describeError, unwrap } from "../api/client";
+import { useSettingSchema } from "../api/queries";
 import type { Problem, Setting, SettingOrigin } from "../api/types";
 import { queryClient } from "../live/queryClient";
 import type { Value } from "./values";
@@ -22,11 +23,7 @@ type SettingsResponse = Readonly<Record<string, unknown>> & {
 type SaveResponse = SettingsResponse & { readonly notes: readonly Problem[]; readonly accepted: boolean };
 
 export function useSettings() {
-  const schema = useQuery({
-    queryKey: ["settings", "schema"],
-    queryFn: () => unwrap(api.GET("/api/settings/schema")),
-    staleTime: Number.POSITIVE_INFINITY,
-  });
+  const schema = useSettingSchema();
   const values = useQuery({
     queryKey: SETTINGS_KEY,
     queryFn: () => unwrap(api.GET("/api/settings")) as Promise<unknown> as Promise<SettingsResponse>,

@@ -1,20 +1,22 @@
-import { lazy, Suspense, useEffect, useRef } from "react";
+import { lazy, Suspense } from "react";
 import { Link } from "wouter";
+import { sendBatchAction, sendTaskAction } from "../api/actions";
 import { useTaskDetail } from "../api/queries";
 import type { Explanation, Task } from "../api/types";
 import { routes, useOpenTask } from "../app/routes";
+import { ActionButton } from "../batch/BatchControls";
+import { Button, ButtonLink } from "../components/Button";
 import { ErrorState, LoadingState } from "../components/EmptyState";
 import { TaskStatusBadge } from "../components/Status";
-import { useEditor } from "../editing/editorState";
 import { COLUMN_NAMES, columnOf } from "../model/columns";
-import { formatCost, pluralize, shortId } from "../model/format";
+import { formatCost, pluralize, shortId, spellOutBidi } from "../model/format";
 import { useBoard } from "../store/board";
 import styles from "./AboutTab.module.css";
 import { ContestTable } from "./ContestTable";
 import { Conversation } from "./Conversation";
 import { CopyableText, Fact, Facts, Section } from "./Facts";
-import { omitCommands } from "./nextStep";
-import type { SelectedTask } from "./selectedTask";
+import { type NextAction, parseNextStep } from "./nextStep";
+import type { RunRef, SelectedTask } from "./selectedTask";
 
 const Markdown = lazy(() => import("../components/Markdown"));
 
@@ -47,7 +49,7 @@ export function AboutTab({ selected }: { selected: SelectedTask }) {
   );
 }
 
-function StatusSection({ selected: { info, explanation } }: { selected: SelectedTask }) {
+function StatusSection({ selected: { info, explanation, blockers } }: { selected: SelectedTask }) {
   const { data, error } = explanation;
   if (data === undefined && error !== null)
     return <ErrorState error={error} onRetry={() => void explanation.refetch()} />;
@@ -62,12 +64,61 @@ function StatusSection({ selected: { info, explanation } }: { selected: Selected
       {data === undefined ? (
         <LoadingState what="Loading" />
       ) : (
-        <p className={styles.nextStep} dir="auto">
-          {current ? omitCommands(data.way) : "Just changed."}
-        </p>
+        <NextStep way={current ? data.way : "Just changed."} run={data} withRetry={blockers.length === 0} />
       )}
     </Section>
   );
+}
+
+/** `withRetry`: no button above retries what blocks it. */
+function NextStep({ way, run, withRetry }: { way: string; run: RunRef; withRetry: boolean }) {
+  const { text, actions: all } = parseNextStep(way, run);
+  const actions = all.filter(({ kind, taskId }) => withRetry || kind !== "retry" || taskId === null);
+  return (
+    <>
+      {text !== "" && (
+        <p className={styles.nextStep} dir="auto">
+          {text}
+        </p>
+      )}
+      {actions.length > 0 && (
+        <p className={styles.nextActions}>
+          {actions.map((action) => (
+            <NextActionButton key={`${action.kind} ${action.taskId}`} action={action} />
+          ))}
+        </p>
+      )}
+    </>
+  );
+}
+
+function NextActionButton({ action: { kind, batchId, taskId } }: { action: NextAction }) {
+  const [, openTask] = useOpenTask();
+  switch (kind) {
+    case "resume":
+    case "unpause":
+      return (
+        <ActionButton run={() => sendBatchAction(batchId, kind)}>
+          {kind === "resume" ? "Resume" : "Unpause"} the batch
+        </ActionButton>
+      );
+    case "retry":
+      return taskId === null ? (
+        <ActionButton run={() => sendBatchAction(batchId, "retry")}>Retry all that failed</ActionButton>
+      ) : (
+        <ActionButton run={() => sendTaskAction(batchId, taskId, "retry")}>Retry {taskId}</ActionButton>
+      );
+    case "ship":
+      return <ButtonLink href={routes.review(batchId)}>Review and ship</ButtonLink>;
+    case "budget":
+      return <ButtonLink href={routes.review(batchId)}>Raise the budget</ButtonLink>;
+    case "open":
+      return (
+        <Button onClick={() => taskId !== null && openTask({ task: taskId, batch: batchId })}>
+          Open {taskId}
+        </Button>
+      );
+  }
 }
 
 function SourceSection({
@@ -86,14 +137,14 @@ function SourceSection({
           {source !== null && <CopyableText text={source} what="the source location" />}
         </Fact>
         <Fact name="Id">{task !== undefined && <code>{task.id}</code>}</Fact>
-        <Fact name="Phase">{task?.phase}</Fact>
+        <Fact name="Phase">{task?.phase && spellOutBidi(task.phaseTitle ?? task.phase)}</Fact>
         <Fact name="Agent">{info?.agent ?? task?.agent}</Fact>
         <Fact name="Model">{task?.model}</Fact>
         <Fact name="Touches">
           {task !== undefined && task.touches.length > 0 && <NameList names={task.touches} />}
         </Fact>
-        <Fact name="Runs">{task?.run && <pre className={styles.command}>{task.run}</pre>}</Fact>
-        <Fact name="Verified by">{task?.verify && <code>{task.verify}</code>}</Fact>
+        <Fact name="Runs">{task?.run && <pre className={styles.command}>{spellOutBidi(task.run)}</pre>}</Fact>
+        <Fact name="Verified by">{task?.verify && <code>{spellOutBidi(task.verify)}</code>}</Fact>
         <Fact name="Batch">{run !== null && <CopyableText text={run.batchId} what="the batch's id" />}</Fact>
         <Fact name="Session">
           {inBatch.data?.task.sessionId && (
@@ -112,26 +163,20 @@ export function NameList({ names }: { names: readonly string[] }) {
     <ul className={styles.names}>
       {names.map((name) => (
         <li key={name}>
-          <code>{name}</code>
+          <code>{spellOutBidi(name)}</code>
         </li>
       ))}
     </ul>
   );
 }
 
-/** The description as Markdown, reloaded after editing. */
+/** The description as Markdown. */
 function DescriptionSection({ task }: { task: Task }) {
   const { data, error, refetch } = useTaskDetail(task.id);
-  const editing = useEditor((editor) => editor.open !== null);
-  const edited = useRef(false);
-  useEffect(() => {
-    if (edited.current && !editing) void refetch();
-    edited.current = editing;
-  }, [editing, refetch]);
   if (data === undefined && error !== null)
     return <ErrorState error={error} onRetry={() => void refetch()} />;
   if (!data?.body.trim()) return null;
-  const plain = <p className={styles.plain}>{data.body}</p>;
+  const plain = <p className={styles.plain}>{spellOutBidi(data.body)}</p>;
   return (
     <Section title="Description">
       {data.body.length > MAX_MARKDOWN_LENGTH ? (

@@ -1,7 +1,7 @@
 import { Link } from "wouter";
 import { routes } from "../app/routes";
 import { EmptyState, ErrorState, LoadingState } from "../components/EmptyState";
-import { shortId } from "../model/format";
+import { shortId, spellOutBidi } from "../model/format";
 import { GateOutput } from "../review/Gate";
 import { gateText, NameList } from "./AboutTab";
 import styles from "./AboutTab.module.css";
@@ -49,11 +49,16 @@ export function ChecksTab({ run, selected }: { run: RunRef; selected: SelectedTa
               {command !== null && (
                 <>
                   {": "}
-                  <code>{command}</code>
+                  <code>{spellOutBidi(command)}</code>
                 </>
               )}
             </p>
-            <GateOutput key={gate.gate} batchId={run.batchId} gate={gate.gate} />
+            <GateOutput
+              key={gate.gate}
+              batchId={run.batchId}
+              gate={gate.gate}
+              name={`Output of gate ${gate.gate}, in the checks`}
+            />
           </>
         )}
       </Section>
@@ -88,7 +93,7 @@ function NotVerified({ status, command }: { status: string; command: string | nu
   return (
     <EmptyState title="Not verified yet">
       {status === "running" ? "Runs after the attempt ends: " : "Command: "}
-      <code>{command}</code>
+      <code>{spellOutBidi(command)}</code>
     </EmptyState>
   );
 }

@@ -10,14 +10,16 @@ import { Button } from "../components/Button";
 import { ErrorState, LoadingState } from "../components/EmptyState";
 import { useNow } from "../components/hooks";
 import { TaskStatusBadge } from "../components/Status";
-import { formatCost, formatDiffstat, formatTime, shortId } from "../model/format";
+import { formatCost, formatDiffstat, formatTime, joinNames, shortId } from "../model/format";
 import { NameList } from "./AboutTab";
 import {
   type Attempt,
   attemptDuration,
   attemptTitle,
   describeResult,
+  hasChange,
   hasTranscript,
+  NEWEST_DIFF,
   selectAttempt,
   selectDiff,
 } from "./attempts";
@@ -26,6 +28,7 @@ import { Section } from "./Facts";
 import type { RunRef } from "./selectedTask";
 
 type Told = Attempt["told"][number];
+type Resolution = NonNullable<ConversationEntry["resolution"]>;
 
 /** The last lines of the failing log, if the task failed, and then everything in order. */
 export function Conversation({ run }: { run: RunRef }) {
@@ -51,6 +54,7 @@ export function Conversation({ run }: { run: RunRef }) {
                 <Entry
                   entry={entry}
                   run={run}
+                  before={data.entries[place - 1]}
                   since={earlierChange(data.entries, place)}
                   withOutput={place !== data.failure}
                 />
@@ -65,9 +69,7 @@ export function Conversation({ run }: { run: RunRef }) {
 
 /** The newest attempt before this entry that changed something. */
 function earlierChange(entries: readonly ConversationEntry[], place: number): number | null {
-  const earlier = entries
-    .slice(0, place)
-    .findLast(({ attempt }) => attempt?.step === "write" && attempt.commit !== null);
+  const earlier = entries.slice(0, place).findLast(({ attempt }) => attempt !== null && hasChange(attempt));
   return earlier?.attempt?.attempt ?? null;
 }
 
@@ -91,13 +93,15 @@ function entryTone({ kind, attempt, gate, result, status }: ConversationEntry): 
   switch (kind) {
     case "attempt":
       if (attempt === null || attempt.completedAt === null) return "running";
-      return attempt.category === "ok" ? "done" : "failed";
+      return attempt.category === "ok" ? "done" : attempt.category === "question" ? "asking" : "failed";
     case "gate":
       return gate === null || gate.passed === null ? "running" : gate.passed ? "done" : "failed";
     case "merge":
       return result === null ? "running" : result === "merged" ? "done" : "failed";
     case "publish":
       return result === "done" ? "done" : "failed";
+    case "resolve":
+      return "done";
     case "question":
       return "asking";
     case "conflict":
@@ -111,13 +115,14 @@ function entryTone({ kind, attempt, gate, result, status }: ConversationEntry): 
 
 interface EntryProps {
   entry: ConversationEntry;
+  before: ConversationEntry | undefined;
   run: RunRef;
   since: number | null;
   /** Its output isn't shown elsewhere. */
   withOutput: boolean;
 }
 
-function Entry({ entry, run, since, withOutput }: EntryProps) {
+function Entry({ entry, before, run, since, withOutput }: EntryProps) {
   const output = withOutput && entry.output !== null && (
     <details className={styles.details}>
       <summary>Last lines of its output</summary>
@@ -130,12 +135,13 @@ function Entry({ entry, run, since, withOutput }: EntryProps) {
     <>
       <p className={styles.head} dir="auto">
         <span className={styles.headText}>
-          <EntryText entry={entry} run={run} />
-          {entry.kind === "gate" && <EntryLinks entry={entry} />}
+          <EntryText entry={entry} run={run} known={before !== undefined && saysReason(before, entry.text)} />
+          {(entry.gate ?? entry.resolution) !== null && <EntryLinks entry={entry} />}
         </span>
         <EntryTime at={entry.at} />
       </p>
       {entry.files.length > 0 && <NameList names={entry.files} />}
+      {entry.resolution !== null && <ResolvedFiles files={entry.resolution.files} />}
       {entry.kind === "feedback" && <LongText text={entry.text} />}
       {entry.kind === "question" && <LongText text={entry.text} />}
       {output}
@@ -152,9 +158,24 @@ function EntryTime({ at }: { at: string }) {
   );
 }
 
-/** A sentence about an entry that is no attempt. */
-function EntryText({ entry, run }: { entry: ConversationEntry; run: RunRef }): ReactNode {
-  const { kind, text, result, commit, url, status, files, gate } = entry;
+/** Whether an entry already says why the task ended, or was retried. */
+function saysReason({ attempt, files }: ConversationEntry, reason: string): boolean {
+  const detail = attempt?.detail ?? "";
+  const said = reason.replace(/ \(after \d+ attempts\)$/, ""); // the attempts stand above
+  return (detail !== "" && said.endsWith(detail)) || files.some((file) => said.includes(file));
+}
+
+/** A sentence about an entry that is no attempt; `known`: the entry before it says why. */
+function EntryText({
+  entry,
+  run,
+  known,
+}: {
+  entry: ConversationEntry;
+  run: RunRef;
+  known: boolean;
+}): ReactNode {
+  const { kind, text, result, commit, url, status, files, gate, resolution, without } = entry;
   switch (kind) {
     case "merge":
       if (files.length > 0) return <ConflictText run={run} />;
@@ -168,6 +189,22 @@ function EntryText({ entry, run }: { entry: ConversationEntry; run: RunRef }): R
       );
     case "conflict":
       return <ConflictText run={run} />;
+    case "resolve":
+      return (
+        <>
+          <strong>Conflict resolved by a person</strong>
+          {resolution?.diffstat && (
+            <span className={styles.facts}>{formatDiffstat(resolution.diffstat)}</span>
+          )}
+        </>
+      );
+    case "rebuild":
+      return (
+        <span>
+          The batch branch was rebuilt without <bdi>{joinNames(without)}</bdi>; its commit is now{" "}
+          <code>{shortId(commit ?? "")}</code>.
+        </span>
+      );
     case "gate": {
       const verdict = gate?.passed ? "passed" : gate?.passed === false ? "failed" : "is running";
       return `Gate ${gate?.gate ?? ""} ${verdict}${text === "" ? "" : `: ${text}`}.`.replace(/\.\.$/, ".");
@@ -195,13 +232,16 @@ function EntryText({ entry, run }: { entry: ConversationEntry; run: RunRef }): R
       return (
         <>
           {status !== null && <TaskStatusBadge status={status} />}
-          <span>{text}</span>
+          {!known && <span>{text}</span>}
         </>
       );
-    case "retry":
-      return text === "" ? "Retried by request." : `Retried by request, with ${text}.`;
+    case "retry": {
+      const what =
+        status === "conflicted" ? "An agent repairs the conflict, by request" : "Retried by request";
+      return text === "" ? `${what}.` : `${what}, with ${text}.`;
+    }
     case "retried":
-      return `Retried: ${text}`;
+      return known ? "Retried." : `Retried: ${text}`;
     case "interrupted":
       return `Interrupted: ${text}`;
     default:
@@ -215,6 +255,28 @@ const REQUEST_TEXTS = {
   cancel: "Cancelled by request.",
   drop: "Dropped by request.",
 };
+
+const CHOICES: Record<Resolution["files"][number]["choice"], string> = {
+  batch: "the batch branch's version",
+  task: "this task's version",
+  edited: "edited",
+};
+
+/** What was made of each file; a task may conflict in many. */
+function ResolvedFiles({ files }: Pick<Resolution, "files">) {
+  return (
+    <ul className={styles.resolved}>
+      {files.map(({ path, choice }) => (
+        <li key={path}>
+          <bdi>
+            <code>{path}</code>
+          </bdi>{" "}
+          <span className={styles.muted}>{CHOICES[choice]}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}
 
 function ConflictText({ run }: { run: RunRef }) {
   return (
@@ -248,6 +310,7 @@ function AttemptEntry({
   const { cost, diffstat } = attempt;
   const facts = [
     attempt.step === "write" && attempt.agent,
+    attempt.node !== null && `on ${attempt.node}`,
     attemptDuration(attempt, now),
     cost !== null && formatCost(cost),
     diffstat !== null && diffstat.files > 0 && formatDiffstat(diffstat),
@@ -271,7 +334,7 @@ function AttemptEntry({
           It was also told how the output of verification {attempt.toldCheck} ends.
         </p>
       )}
-      {attempt.category !== "ok" && attempt.detail && (
+      {attempt.category !== "ok" && attempt.category !== "question" && attempt.detail && (
         <p className={styles.muted} dir="auto">
           {attempt.detail}
         </p>
@@ -282,7 +345,7 @@ function AttemptEntry({
 }
 
 /** What the agent was told beyond the task. */
-function ToldText({ told }: { told: Told }) {
+export function ToldText({ told }: { told: Told }) {
   return (
     <div className={styles.told}>
       <p className={styles.muted}>
@@ -293,9 +356,9 @@ function ToldText({ told }: { told: Told }) {
   );
 }
 
-/** The log and the diff of an attempt, or the output of a gate. */
+/** The log and the diff of an attempt, the output of a gate, or the diff of a resolution. */
 function EntryLinks({
-  entry: { attempt, gate },
+  entry: { attempt, gate, resolution },
   since = null,
 }: {
   entry: ConversationEntry;
@@ -306,15 +369,22 @@ function EntryLinks({
   const show = (tab: "log" | "diff" | "checks") => open !== null && setOpen({ ...open, tab });
   if (gate !== null)
     return <LinkButton text="Output" label={`Output of gate ${gate.gate}`} onClick={() => show("checks")} />;
+  if (resolution !== null) {
+    const showResolution = () => {
+      selectDiff({ ...NEWEST_DIFF, resolution: resolution.resolution });
+      show("diff");
+    };
+    return <LinkButton text="Diff" label="Diff of the resolved conflict" onClick={showResolution} />;
+  }
   if (attempt === null || !hasTranscript(attempt)) return null;
   const name = attemptTitle(attempt).toLowerCase();
-  const changed = attempt.step === "write" && (attempt.completedAt === null || attempt.commit !== null);
+  const changed = hasChange(attempt) || (attempt.step === "write" && attempt.completedAt === null);
   const showLog = () => {
     selectAttempt(attempt);
     show("log");
   };
   const showDiff = (since: number | null) => {
-    selectDiff({ attempt: attempt.attempt, since });
+    selectDiff({ ...NEWEST_DIFF, attempt: attempt.attempt, since });
     show("diff");
   };
   return (

@@ -2,6 +2,8 @@ import { useState } from "react";
 import type { useExplanation } from "../api/queries";
 import { Button } from "../components/Button";
 import { EmptyState, ErrorState, LoadingState } from "../components/EmptyState";
+import { SegmentedControl } from "../components/SegmentedControl";
+import { Select } from "../components/Select";
 import {
   type Attempt,
   attemptName,
@@ -15,6 +17,8 @@ import {
 import styles from "./LogTab.module.css";
 import type { RunRef } from "./selectedTask";
 import { Transcript } from "./transcript/Transcript";
+
+const FORMAT_LABELS = { pretty: "Pretty", raw: "Raw" } as const;
 
 interface Props {
   run: RunRef;
@@ -58,43 +62,32 @@ export function LogTab({ run, explanation }: Props) {
         onReading={(reads) => setReadName(reads ? attemptName(shown) : null)}
       >
         <AttemptSelect shown={shown} attempts={attempts} />
-        <FormatToggle pretty={pretty} set={setPretty} />
+        <SegmentedControl
+          legend="Log format"
+          options={FORMAT_LABELS}
+          selected={pretty ? "pretty" : "raw"}
+          onSelect={(format) => setPretty(format === "pretty")}
+        />
       </Transcript>
     </>
   );
 }
 
-function FormatToggle({ pretty, set }: { pretty: boolean; set(pretty: boolean): void }) {
-  return (
-    // biome-ignore lint/a11y/useSemanticElements: two buttons of one choice, inline
-    <span role="group" aria-label="Log format" className={styles.choice}>
-      <Button aria-pressed={pretty} onClick={() => set(true)}>
-        Pretty
-      </Button>
-      <Button aria-pressed={!pretty} onClick={() => set(false)}>
-        Raw
-      </Button>
-    </span>
-  );
-}
-
 function AttemptSelect({ shown, attempts }: { shown: Attempt; attempts: readonly Attempt[] }) {
   return (
-    <select
-      className={styles.select}
-      aria-label="Attempt"
+    <Select
+      className={styles.select ?? ""}
+      label="Attempt"
+      options={attempts.map((each) => [
+        attemptName(each),
+        `${attemptName(each)} · ${each.agent} · ${describeResult(each)}`,
+      ])}
       value={attemptName(shown)}
-      onChange={({ target }) => {
-        const found = attempts.find((each) => attemptName(each) === target.value);
+      onSelect={(name) => {
+        const found = attempts.find((each) => attemptName(each) === name);
         if (found) selectAttempt(found);
       }}
-    >
-      {attempts.map((each) => (
-        <option key={attemptName(each)} value={attemptName(each)}>
-          {attemptName(each)} · {each.agent} · {describeResult(each)}
-        </option>
-      ))}
-    </select>
+    />
   );
 }
 

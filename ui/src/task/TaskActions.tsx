@@ -3,13 +3,19 @@ import { cancelTask, sendTaskAction } from "../api/actions";
 import { useAgents } from "../api/queries";
 import type { AgentInfo, TaskAction } from "../api/types";
 import { useReadOnlyReason } from "../app/access";
+import { routes } from "../app/routes";
+import { ActionButton } from "../batch/BatchControls";
+import { retryTasks } from "../board/cardCommands";
+import { truncate } from "../board/cardText";
 import { useCommands } from "../commands/commands";
-import { Button } from "../components/Button";
+import { Button, ButtonLink } from "../components/Button";
 import { confirm } from "../components/ConfirmDialog";
 import { ErrorState, LoadingState } from "../components/EmptyState";
 import { Icon } from "../components/Icon";
 import { Popover } from "../components/Popover";
 import { openEditor } from "../editing/editorState";
+import { retryLabel } from "../model/cardActions";
+import { isAtWork } from "../model/columns";
 import { useFeedbackDraft } from "../store/feedbackDraft";
 import { disabledReasons } from "./allowedActions";
 import type { RunInfo, RunRef, SelectedTask } from "./selectedTask";
@@ -45,6 +51,7 @@ function RunActions({ selected, run, known }: { selected: SelectedTask; run: Run
   const readOnlyReason = useReadOnlyReason();
   const allowed = disabledReasons(known, selected.explanation.data, selected.inBatch.data?.batch);
   const disabledReason = (action: TaskAction) => readOnlyReason ?? allowed[action];
+  const { blockers } = selected;
   const isAsking = known.waiting === "answer";
   const send: SendAction = async (action, body = {}) => {
     setBusy(action);
@@ -68,11 +75,18 @@ function RunActions({ selected, run, known }: { selected: SelectedTask; run: Run
   });
   useCommands([
     command("cancel", "Cancel the task", () => void send("cancel")),
-    command("retry", "Retry the task", () => void send("retry")),
+    {
+      ...command("retry", "Retry the task", () => void send("retry")),
+      ...(blockers.length > 0 && {
+        title: "Retry what blocks the task",
+        disabled: readOnlyReason,
+        run: () => void retryTasks(blockers),
+      }),
+    },
     command("recheck", "Verify the finished work again, without an agent", () => void send("recheck")),
     command("drop", "Drop the task", () => void drop()),
     command("approve", "Approve the task", () => void send("approve")),
-    command("feedback", "Send feedback", () => setFeedbackOpen(true)),
+    command("feedback", "Tell the task's agent", () => setFeedbackOpen(true)),
   ]);
   const buttonProps = (action: TaskAction) => ({ disabled: disabledReason(action), busy: busy === action });
   return (
@@ -87,19 +101,32 @@ function RunActions({ selected, run, known }: { selected: SelectedTask; run: Run
             Approve
           </Button>
         )}
-        <Button {...buttonProps("cancel")} onClick={() => void send("cancel")}>
-          Cancel
-        </Button>
-        <span className={styles.pair}>
-          <Button {...buttonProps("retry")} onClick={() => void send("retry")}>
-            Retry
+        {known.status === "conflicted" && (
+          <ButtonLink kind="primary" href={routes.review(run.batchId)}>
+            Resolve
+          </ButtonLink>
+        )}
+        {!hasEndedRun(known) && (
+          <Button {...buttonProps("cancel")} onClick={() => void send("cancel")}>
+            Cancel
           </Button>
-          <RetryMenu
-            disabled={disabledReason("retry")}
-            lastAgent={known.agent}
-            retry={(agent) => void send("retry", { agent })}
-          />
-        </span>
+        )}
+        {selected.task !== undefined && blockers.length > 0 ? (
+          <ActionButton run={() => retryTasks(blockers)}>
+            {truncate(retryLabel(selected.task, blockers))}
+          </ActionButton>
+        ) : (
+          <span className={styles.pair}>
+            <Button {...buttonProps("retry")} onClick={() => void send("retry")}>
+              Retry
+            </Button>
+            <RetryMenu
+              disabled={disabledReason("retry")}
+              lastAgent={known.agent}
+              retry={(agent) => void send("retry", { agent })}
+            />
+          </span>
+        )}
         {(known.category === "verify" || known.category === "gate") && (
           <Button {...buttonProps("recheck")} onClick={() => void send("recheck")}>
             Recheck
@@ -114,7 +141,7 @@ function RunActions({ selected, run, known }: { selected: SelectedTask; run: Run
             aria-expanded={feedbackOpen}
             onClick={() => setFeedbackOpen(!feedbackOpen)}
           >
-            Send feedback
+            Tell the agent
           </Button>
         )}
         {selected.task?.editable && hasEndedRun(known) && (
@@ -131,7 +158,7 @@ function RunActions({ selected, run, known }: { selected: SelectedTask; run: Run
       {(isAsking || feedbackOpen) && (
         <FeedbackForm
           run={run}
-          question={isAsking ? getQuestion(selected, known) : null}
+          question={isAsking ? known.short || known.reason : null}
           busy={busy === "feedback"}
           disabled={disabledReason("feedback")}
           close={isAsking ? null : () => setFeedbackOpen(false)}
@@ -146,11 +173,6 @@ function RunActions({ selected, run, known }: { selected: SelectedTask; run: Run
   );
 }
 
-/** The explanation may be older than the question. */
-function getQuestion({ explanation: { data } }: SelectedTask, known: RunInfo): string {
-  return data?.waiting === "answer" ? data.reason : known.reason;
-}
-
 /** The run is over: edits apply to the next one. */
 function hasEndedRun({ completedAt }: RunInfo): boolean {
   return completedAt !== null;
@@ -160,7 +182,7 @@ function dropConfirmation({ taskId }: RunRef, { status, commit }: RunInfo) {
   const merged = status === "done" && commit !== null;
   const first = merged
     ? "The batch branch is rebuilt without its change."
-    : ["running", "verifying", "merging"].includes(status)
+    : isAtWork(status)
       ? "Its attempt is stopped, and nothing of it is merged."
       : "The batch continues without it.";
   return {

@@ -2,12 +2,16 @@
 
 import { lazy, Suspense, useEffect } from "react";
 import { ApiError } from "../api/client";
+import { useConversation } from "../api/queries";
 import type { OpenTask } from "../app/routes";
 import { EmptyState, ErrorState, LoadingState } from "../components/EmptyState";
+import { Select } from "../components/Select";
 import { AboutTab, ConversationTab } from "./AboutTab";
 import {
   type Attempt,
   diffOptions,
+  hasChange,
+  isSameDiff,
   NEWEST_ATTEMPT,
   NEWEST_DIFF,
   selectDiff,
@@ -15,6 +19,7 @@ import {
   useSelectedDiff,
 } from "./attempts";
 import { ChecksTab } from "./ChecksTab";
+import { ToldText } from "./Conversation";
 import { LogTab } from "./LogTab";
 import { PanelFrame } from "./PanelFrame";
 import { type RunRef, type SelectedTask, useSelectedTask } from "./selectedTask";
@@ -23,7 +28,7 @@ import styles from "./TaskPanel.module.css";
 
 const DiffView = lazy(() => import("../diff/DiffView"));
 
-export default function TaskPanel({ open }: { open: OpenTask }) {
+export function TaskPanel({ open }: { open: OpenTask }) {
   const selected = useSelectedTask(open);
   useEffect(
     () => () => {
@@ -78,33 +83,52 @@ function TabContent({ open, selected }: { open: OpenTask; selected: SelectedTask
 
 /** Of the selected attempt, else its merged change or that of the newest attempt. */
 function TaskDiff({ run, attempts }: { run: RunRef; attempts: readonly Attempt[] }) {
-  const { attempt, since } = useSelectedDiff();
-  const options = diffOptions(attempts);
+  const shown = useSelectedDiff();
+  const { attempt, since, resolution } = shown;
+  const conversation = useConversation(run);
+  const options = diffOptions(attempts, conversation.data?.entries ?? []);
   return (
     <>
       {options.length > 1 && (
         <div className={styles.diffSelect}>
-          <select
-            aria-label="Changes"
-            value={options.findIndex((each) => each.attempt === attempt && each.since === since)}
-            onChange={({ target }) => selectDiff(options[Number(target.value)] ?? NEWEST_DIFF)}
-          >
-            {options.map(({ title }, index) => (
-              <option key={title} value={index}>
-                {title}
-              </option>
-            ))}
-          </select>
+          <Select
+            label="Changes"
+            options={options.map(({ title }) => [title, title])}
+            value={options.find((each) => isSameDiff(each, shown))?.title ?? ""}
+            onSelect={(chosen) => selectDiff(options.find(({ title }) => title === chosen) ?? NEWEST_DIFF)}
+          />
         </div>
       )}
+      <ToldBefore attempt={findShownAttempt(attempts, attempt)} />
       <DiffView
-        key={`${attempt} ${since}`}
+        key={`${attempt} ${since} ${resolution}`}
         batchId={run.batchId}
         taskId={run.taskId}
         attempt={attempt}
         since={since}
+        resolution={resolution}
       />
     </>
+  );
+}
+
+/** The one whose diff is shown. */
+function findShownAttempt(attempts: readonly Attempt[], chosen: number | null): Attempt | undefined {
+  return attempts.findLast(
+    (each) => each.step === "write" && (chosen === null ? hasChange(each) : each.attempt === chosen),
+  );
+}
+
+/** A change answers to what its attempt was told. */
+function ToldBefore({ attempt }: { attempt: Attempt | undefined }) {
+  if (attempt === undefined || attempt.told.length === 0) return null;
+  return (
+    <details className={styles.told}>
+      <summary>What attempt {attempt.attempt} was told</summary>
+      {attempt.told.map((told) => (
+        <ToldText key={told.text} told={told} />
+      ))}
+    </details>
   );
 }
 

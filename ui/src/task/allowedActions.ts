@@ -2,27 +2,14 @@
 
 import type { BatchSummary, Explanation, TaskAction, TaskStatus } from "../api/types";
 import { statusText } from "../components/Status";
+import { hasEnded } from "../model/columns";
 import type { RunInfo } from "./selectedTask";
 
 type DisabledReasons = Readonly<Record<TaskAction, string | null>>;
 
-const ENDED_STATUSES: ReadonlySet<TaskStatus> = new Set([
-  "done",
-  "failed",
-  "timed_out",
-  "blocked",
-  "skipped",
-  "conflicted",
-  "cancelled",
-]);
-
 interface QueueInfo {
   readonly mode: BatchSummary["mode"];
   readonly settings: Pick<BatchSummary["settings"], "queueAutoApprove">;
-}
-
-function hasEnded(status: TaskStatus): boolean {
-  return ENDED_STATUSES.has(status);
 }
 
 export function disabledReasons(
@@ -52,9 +39,7 @@ function whyNotApprove({ status, attempt }: RunInfo, batch: QueueInfo | undefine
 
 function whyNotRetry(status: TaskStatus, explanation: Explanation | undefined): string | null {
   if (status !== "blocked") return null;
-  const endedNeeds = explanation?.needs.filter(
-    (need) => need.status !== null && ENDED_STATUSES.has(need.status),
-  );
+  const endedNeeds = explanation?.needs.filter((need) => need.status !== null && hasEnded(need.status));
   const names = endedNeeds?.filter((need) => need.status !== "done").map((need) => need.id) ?? [];
   return names.length === 0 ? null : `It is blocked: retry ${names.join(", ")} instead.`;
 }

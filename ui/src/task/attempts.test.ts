@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Attempt, describeEnd, describeResult, newestAttempt } from "./attempts";
+import { type Attempt, describeEnd, describeResult, diffOptions, newestAttempt } from "./attempts";
 
 const made: Attempt = {
   step: "write",
@@ -17,6 +17,7 @@ const made: Attempt = {
   cost: null,
   diffstat: null,
   commit: null,
+  node: null,
 };
 
 describe("an attempt as text", () => {
@@ -39,5 +40,23 @@ describe("an attempt as text", () => {
     const again = { ...made, attempt: 2 };
     expect(newestAttempt([made, again, { ...made, step: "verify" }], "write")).toBe(again);
     expect(newestAttempt([made], "verify")).toBe(undefined);
+  });
+
+  it("offers the diffs of resolutions and of attempts that changed something, the newest first", () => {
+    const resolved = (resolution: number) => ({ resolution: { resolution, files: [], diffstat: null } });
+    const attempts = [
+      { ...made, commit: "a1" },
+      { ...made, attempt: 2 },
+      { ...made, attempt: 3, category: "task" as const, diffstat: { files: 1, added: 1, removed: 0 } },
+    ];
+    const entries = [{ resolution: null }, resolved(1), resolved(2)];
+    expect(diffOptions(attempts, entries).map(({ title }) => title)).toEqual([
+      "Result of the task",
+      "Resolved conflict 2",
+      "Resolved conflict 1",
+      "Attempt 3 since attempt 1",
+      "Attempt 3",
+      "Attempt 1",
+    ]);
   });
 });

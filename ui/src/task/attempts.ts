@@ -1,7 +1,7 @@
 /* Texts about attempts, and which attempt is selected. */
 
 import { create } from "zustand";
-import type { Explanation } from "../api/types";
+import type { ConversationEntry, Explanation } from "../api/types";
 import { formatDuration, secondsBetween } from "../model/format";
 
 export type Attempt = Explanation["attempts"][number];
@@ -21,6 +21,7 @@ const CATEGORY_TEXT: Record<Category, string> = {
   usage: "invocation failed",
   killed: "killed",
   lost: "lost",
+  outage: "cut off",
   timeout: "timed out",
   idle: "idle for too long",
   question: "asked a question",
@@ -80,32 +81,54 @@ export function hasTranscript(attempt: Attempt): attempt is Attempt & { step: Se
   return attempt.step !== "merge";
 }
 
-/** The diff to show: of one attempt, or since an earlier one; of the newest where `attempt` is `null`. */
+/** Whether there is a diff of it; also of one that failed, which has no commit. */
+export function hasChange({ step, commit, diffstat }: Attempt): boolean {
+  return step === "write" && (commit !== null || (diffstat?.files ?? 0) > 0);
+}
+
+/** The diff to show: of one attempt, since an earlier one, or of a person's resolution; the task's where all are `null`. */
 export interface SelectedDiff {
   readonly attempt: number | null;
   readonly since: number | null;
+  readonly resolution: number | null;
 }
 
-export const NEWEST_DIFF: SelectedDiff = { attempt: null, since: null };
+export const NEWEST_DIFF: SelectedDiff = { attempt: null, since: null, resolution: null };
 
-/** All diffs that can be shown, the newest attempts first; of one attempt without changes there is none. */
-export function diffOptions(attempts: readonly Attempt[]): (SelectedDiff & { readonly title: string })[] {
+interface DiffOption extends SelectedDiff {
+  readonly title: string;
+}
+
+/** All diffs that can be shown: resolutions, then attempts, the newest first; of one attempt without changes there is none. */
+export function diffOptions(
+  attempts: readonly Attempt[],
+  entries: readonly Pick<ConversationEntry, "resolution">[],
+): DiffOption[] {
   const changed = attempts
-    .filter(({ step, commit, completedAt }) => step === "write" && (commit !== null || completedAt === null))
+    .filter((each) => hasChange(each) || (each.step === "write" && each.completedAt === null))
     .map(({ attempt }) => attempt)
     .reverse();
   if (changed.length === 0) return [];
-  const whole = { ...NEWEST_DIFF, title: "Result of the task" };
+  const resolved = entries.flatMap(({ resolution }) => (resolution === null ? [] : [resolution.resolution]));
   return [
-    whole,
+    { ...NEWEST_DIFF, title: "Result of the task" },
+    ...resolved.reverse().map((resolution) => ({
+      ...NEWEST_DIFF,
+      resolution,
+      title: resolved.length === 1 ? "Resolved conflict" : `Resolved conflict ${resolution}`,
+    })),
     ...changed.flatMap((attempt, place) => {
       const since = changed[place + 1] ?? null;
-      const own = { attempt, since: null, title: `Attempt ${attempt}` };
+      const own = { ...NEWEST_DIFF, attempt, title: `Attempt ${attempt}` };
       return since === null
         ? [own]
-        : [{ attempt, since, title: `Attempt ${attempt} since attempt ${since}` }, own];
+        : [{ ...own, since, title: `Attempt ${attempt} since attempt ${since}` }, own];
     }),
   ];
+}
+
+export function isSameDiff(a: SelectedDiff, b: SelectedDiff): boolean {
+  return a.attempt === b.attempt && a.since === b.since && a.resolution === b.resolution;
 }
 
 export const useSelectedDiff = create<SelectedDiff>(() => NEWEST_DIFF);

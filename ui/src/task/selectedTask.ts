@@ -1,9 +1,11 @@
 /* The task in the panel: from the board, from a run, or both. */
 
+import { useShallow } from "zustand/react/shallow";
 import { useExplanation, useTaskInBatch } from "../api/queries";
 import type { BatchTask, Run, Task } from "../api/types";
 import type { OpenTask } from "../app/routes";
 import { type Board, runKey } from "../model/board";
+import { findBlockers } from "../model/cardActions";
 import { COLUMNS, type Column } from "../model/columns";
 import { useBoard } from "../store/board";
 
@@ -55,6 +57,8 @@ export interface SelectedTask {
   readonly exists: boolean;
   readonly inBatch: ReturnType<typeof useTaskInBatch>;
   readonly explanation: ReturnType<typeof useExplanation>;
+  /** If it is blocked: the tasks to retry instead. */
+  readonly blockers: readonly Task[];
 }
 
 /** What the panel shows. The board has the newest status of a run. */
@@ -66,5 +70,8 @@ export function useSelectedTask(open: OpenTask): SelectedTask {
   const explanation = useExplanation(run);
   const known = task?.batch ?? (run === null ? undefined : inBatch.data?.task);
   const there = run === null ? task !== undefined : known !== undefined;
-  return { loaded, task, run, info: known, exists: there, inBatch, explanation };
+  const blockers = useBoard(
+    useShallow(({ board }) => (task?.batch?.status === "blocked" ? findBlockers(task, board) : [])),
+  );
+  return { loaded, task, run, info: known, exists: there, inBatch, explanation, blockers };
 }

@@ -187,12 +187,11 @@ function GanttHeader({ chart, width, track, onPress, onHover }: GanttHeaderProps
 
 const LABEL_WIDTH = 64; // px that the label of a tick takes at most
 
-/** A tick whose label would run into a break is left out. */
+/** A tick whose label would run into a break, or out of the axis, is left out. */
 function Axis({ chart: { scale }, width }: Pick<GanttHeaderProps, "chart" | "width">) {
-  const shown = scale.segments.flatMap(({ from, to }, at) => {
+  const shown = scale.segments.flatMap(({ from, to }) => {
     const length = (scale.place(to) - scale.place(from)) * width;
-    const last =
-      at === scale.segments.length - 1 ? to : to - ((to - from) * LABEL_WIDTH) / Math.max(length, 1);
+    const last = to - ((to - from) * LABEL_WIDTH) / Math.max(length, 1);
     return ticks(from, to, length, localZone).filter((tick) => tick.at <= last);
   });
   return (
@@ -329,7 +328,7 @@ function Bars({ scale, bars, current, onPress, onHover }: BarsProps) {
           type="button"
           className={styles.bar}
           data-kind={kind}
-          data-mood={tone}
+          data-tone={tone}
           data-letter={`${tone === "bad" ? "✕ " : ""}${KIND_LETTERS[kind]}${numbered ? n : ""}`}
           data-place={at + 1}
           tabIndex={current === "all" || current === at + 1 ? 0 : -1}

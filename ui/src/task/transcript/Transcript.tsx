@@ -13,11 +13,12 @@ import { Button } from "../../components/Button";
 import { EmptyState, ErrorState, LoadingState } from "../../components/EmptyState";
 import { Icon } from "../../components/Icon";
 import { useLive } from "../../live/LiveProvider";
+import { formatSize } from "../../model/format";
 import { CopyMenu, selectedText } from "./CopyMenu";
 import { Scrollbar } from "./Scrollbar";
 import styles from "./Transcript.module.css";
 import { TranscriptFind, type TranscriptSearch, useTranscriptSearch } from "./TranscriptFind";
-import { formatSize, skippedRows, TranscriptRows } from "./TranscriptRows";
+import { skippedRows, TranscriptRows } from "./TranscriptRows";
 import { TranscriptPages } from "./transcriptPages";
 import { type AttemptRef, createReader } from "./transcriptReader";
 import { ROW_HEIGHT, TranscriptWindow, type WindowView } from "./transcriptWindow";
@@ -190,7 +191,7 @@ function hasUserScrolled(box: HTMLElement, lastScrollTop: number): boolean {
 }
 
 const PROBE = "x".repeat(100);
-const INSET = 26; // px beside the text
+const INSET = 32; // px beside the text
 const MARKER = 14; // px of the mark before each message
 const SCROLL_KEYS = new Set(["ArrowUp", "ArrowDown", "PageUp", "PageDown", "Home", "End", " "]);
 

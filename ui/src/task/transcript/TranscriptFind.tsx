@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from "react";
 import { describeError } from "../../api/client";
 import { Button } from "../../components/Button";
 import { Icon } from "../../components/Icon";
+import { SearchField } from "../../components/SearchField";
 import { pluralize } from "../../model/format";
 import { findNext, type Position } from "./search";
 import styles from "./Transcript.module.css";
@@ -86,15 +87,13 @@ export function TranscriptFind({ id, finder, view }: TranscriptFindProps) {
   const { query, progress } = finder;
   return (
     <search className={styles.find}>
-      <input
+      <SearchField
         id={id}
-        type="search"
-        className={styles.field}
-        aria-label="Find in the log"
+        label="Find in the log"
         placeholder="Find"
         value={query}
         maxLength={200}
-        onChange={({ target }) => finder.setQuery(target.value)}
+        onSearch={finder.setQuery}
         onKeyDown={(event) => {
           if (event.key === "Enter") finder.findNext(!event.shiftKey);
           else if (event.key === "Escape" && query !== "") finder.setQuery("");

@@ -1,5 +1,5 @@
 import type { ReactNode } from "react";
-import { pluralize } from "../../model/format";
+import { formatSize, pluralize } from "../../model/format";
 import { findMatches, type Position } from "./search";
 import styles from "./Transcript.module.css";
 import { type PageRows, ROW_FOLD, ROW_LINE } from "./textRows";
@@ -52,6 +52,8 @@ function TranscriptRow({
   const { page, rows } = rowsOfPage;
   const [start, end, kind] = [rows.starts[at], rows.ends[at], rows.kinds[at]];
   if (page.omittedBytes > 0) return <OmittedNote bytes={page.omittedBytes} />;
+  if (start === undefined && rowsOfPage.skippedBytes > 0)
+    return <div className={styles.gap}>{formatSize(rowsOfPage.skippedBytes)} of a long line: see Raw</div>;
   if (start === undefined || end === undefined) return <div className={styles.row} data-row="line" />;
   if (kind === ROW_FOLD) {
     return (
@@ -113,11 +115,4 @@ export function pageMatches(page: Page, query: string): number[] {
   const found = findMatches(page.text, query);
   matchCache.set(page, { words: query, found });
   return found;
-}
-
-/** `512 bytes`, `64.0 kB`, `1.2 MB`. */
-export function formatSize(bytes: number): string {
-  if (bytes < 1000) return pluralize(bytes, "byte");
-  if (bytes < 1_000_000) return `${(bytes / 1000).toFixed(bytes < 10_000 ? 1 : 0)} kB`;
-  return `${(bytes / 1_000_000).toFixed(1)} MB`;
 }

@@ -7,6 +7,8 @@ const LOOKAHEAD = 4 << 10;
 export class FakeTranscript implements TranscriptReader {
   requests = 0;
   ended = true;
+  /** It is read as messages: of a long line, only the start and the end. */
+  messages = false;
 
   constructor(
     public text: string,
@@ -15,7 +17,11 @@ export class FakeTranscript implements TranscriptReader {
 
   async readPart(from: number, limit: number): Promise<TranscriptPart> {
     const { offset, next, ended } = await this.readRange(from, limit);
-    return { offset, next, ended, text: this.text.slice(offset, next) };
+    const text = this.text.slice(offset, next);
+    const isWithinLine =
+      this.messages && text !== "" && !text.includes("\n") && this.text[offset - 1] !== "\n";
+    if (!isWithinLine) return { offset, next, ended, text, skippedBytes: 0 };
+    return { offset, next, ended, text: ended ? "… end\n" : "", skippedBytes: text.length };
   }
 
   async readRange(from: number, limit: number): Promise<ByteRange> {

@@ -112,8 +112,10 @@ export interface PageRows {
   readonly rows: TextRows;
   /** The number of rows before it. */
   readonly first: number;
-  /** At least one: omitted and empty pages have a row too. */
+  /** Omitted and empty pages have a row too, but of the pages within one long line only the first. */
   readonly count: number;
+  /** What this page and those after it leave out of a long line; 0 if a page before it says so. */
+  readonly skippedBytes: number;
 }
 
 export class RowLayout {
@@ -134,9 +136,11 @@ export class RowLayout {
   ): { pageRows: readonly PageRows[]; total: number } {
     const known = new Map(before.map(({ page, rows }) => [page, rows]));
     let first = 0;
-    const pageRows = pages.map((page) => {
+    const pageRows = pages.map((page, at) => {
       const rows = this.splitPage(page, known.get(page));
-      const each = { page, rows, first, count: Math.max(1, rows.starts.length) };
+      const skippedBytes = isWithinLine(pages[at - 1]) ? 0 : countSkipped(pages, at);
+      const least = isWithinLine(page) && skippedBytes === 0 ? 0 : 1;
+      const each = { page, rows, first, count: Math.max(least, rows.starts.length), skippedBytes };
       first += each.count;
       return each;
     });
@@ -150,4 +154,17 @@ export class RowLayout {
     this.rowKeys.set(rows, name);
     return rows;
   }
+}
+
+/** It has nothing but a part of a long line. */
+function isWithinLine(page: Page | undefined): boolean {
+  return page !== undefined && page.skippedBytes > 0 && page.text === "";
+}
+
+/** What these pages leave out of the line that is on this one. */
+function countSkipped(pages: readonly Page[], at: number): number {
+  let bytes = 0;
+  for (let next = at; (pages[next]?.skippedBytes ?? 0) > 0; next += 1)
+    bytes += pages[next]?.skippedBytes ?? 0;
+  return bytes;
 }

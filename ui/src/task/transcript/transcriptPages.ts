@@ -17,6 +17,8 @@ export interface ByteRange {
 
 export interface TranscriptPart extends ByteRange {
   readonly text: string;
+  /** Bytes of a long line that are not in the text. */
+  readonly skippedBytes: number;
 }
 
 /** Requests a part from the server, or only its start and end. */
@@ -32,6 +34,8 @@ export interface Page {
   readonly text: string;
   /** Bytes that were not kept. */
   readonly omittedBytes: number;
+  /** Bytes of a long line that are not in the text. */
+  readonly skippedBytes: number;
   /** False: more may follow within it. */
   readonly complete: boolean;
 }
@@ -143,7 +147,8 @@ export class TranscriptPages {
     if (!complete && growthCount !== this.growthCount) return this.page(index); // no one would request what arrived meanwhile
     if (part.offset > start) return omittedPage(await this.findOmitted(index, part.offset));
     if (complete) this.pageStarts.set(index + 1, part.next);
-    const page = { index, start, end: part.next, text: part.text, omittedBytes: 0, complete };
+    const { next: end, text, skippedBytes } = part;
+    const page = { index, start, end, text, omittedBytes: 0, skippedBytes, complete };
     this.growing = complete ? null : page;
     return page;
   }
@@ -151,7 +156,7 @@ export class TranscriptPages {
   /** Adds what follows on the page, which ends before this byte. `null` if the page must be read again as a whole. */
   private async readMore(page: Page, limit: number): Promise<Page | null> {
     const part = await this.reader.readPart(page.end, PAGE_BYTES);
-    const fits = part.offset === page.end && part.next <= limit;
+    const fits = part.offset === page.end && part.next <= limit && part.skippedBytes === 0;
     this.growing = fits ? { ...page, end: part.next, text: page.text + part.text } : null;
     return this.growing;
   }
@@ -185,5 +190,5 @@ export class TranscriptPages {
 }
 
 function omittedPage({ index, start, end }: OmittedRange): Page {
-  return { index, start, end, text: "", omittedBytes: end - start, complete: true };
+  return { index, start, end, text: "", omittedBytes: end - start, skippedBytes: 0, complete: true };
 }

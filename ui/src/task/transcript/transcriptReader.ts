@@ -3,7 +3,6 @@
 import { ApiError, UnreachableError } from "../../api/client";
 import type { ErrorBody } from "../../api/types";
 import { currentProject } from "../../app/routes";
-import { formatSize } from "./TranscriptRows";
 import type { ByteRange, TranscriptPart, TranscriptReader } from "./transcriptPages";
 
 export interface AttemptRef {
@@ -19,7 +18,8 @@ export function createReader(of: AttemptRef, pretty: boolean): TranscriptReader 
     async readPart(from, limit) {
       const response = await request("GET", logUrl(of, pretty, from, limit));
       const text = await response.text().catch(throwUnreachable);
-      return { ...parseRange(response), text: pretty ? formatEntries(text) : text };
+      const content = pretty ? formatEvents(text) : { text, skippedBytes: 0 };
+      return { ...parseRange(response), ...content };
     },
     async readRange(from, limit) {
       return parseRange(await request("HEAD", logUrl(of, pretty, from, limit)));
@@ -59,17 +59,20 @@ function parseRange({ headers }: Response): ByteRange {
   };
 }
 
-/** The texts of events, one per line. */
-function formatEntries(lines: string): TranscriptPart["text"] {
-  return lines
-    .split("\n")
-    .filter((line) => line !== "")
-    .map((line) => `${entryText(line)}\n`)
-    .join("");
+interface LogEvent {
+  readonly entry?: { readonly kind?: string; readonly text?: string; readonly bytes?: number };
 }
 
-function entryText(line: string): string {
-  const { entry } = JSON.parse(line) as { entry?: { kind?: string; text?: string; bytes?: number } };
-  if (entry?.kind === "skipped") return `${formatSize(entry.bytes ?? 0)} of a long line: see Raw`;
-  return (entry?.text ?? "").replaceAll("\n", " ");
+/** The texts of events, one per line, and how much of a long line they leave out. */
+function formatEvents(lines: string): Pick<TranscriptPart, "text" | "skippedBytes"> {
+  const entries = lines
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => (JSON.parse(line) as LogEvent).entry ?? {});
+  const skipped = entries.filter(({ kind }) => kind === "skipped");
+  const text = entries
+    .filter(({ kind }) => kind !== "skipped")
+    .map((entry) => `${(entry.text ?? "").replaceAll("\n", " ")}\n`)
+    .join("");
+  return { text, skippedBytes: skipped.reduce((sum, { bytes }) => sum + (bytes ?? 0), 0) };
 }

@@ -86,6 +86,17 @@ describe("the transcript window", () => {
     expect(window.view.pageRows.length).toBeGreaterThan(2);
   });
 
+  it("says once how much of a long line is left out", async () => {
+    const printed = new FakeTranscript(`${numberedLines(3)}${"x".repeat(3_000_000)}`);
+    printed.messages = true;
+    const { pageRows } = (await opened(printed)).view;
+    const [, begin, note, ...within] = pageRows;
+    const end = within.pop();
+    expect(note).toMatchObject({ count: 1, skippedBytes: printed.text.length - (begin?.page.end ?? 0) });
+    expect(within.map(({ count }) => count)).toEqual(within.map(() => 0));
+    expect(end).toMatchObject({ count: 1, page: { text: "… end\n" } });
+  });
+
   it("reports a failed request, and retries on demand", async () => {
     const printed = new FakeTranscript(numberedLines(10));
     const part = printed.readPart.bind(printed);

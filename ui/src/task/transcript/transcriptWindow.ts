@@ -200,10 +200,10 @@ export class TranscriptWindow {
     const [first, last] = [pageRows[0]?.page, pageRows.at(-1)?.page];
     if (first === undefined || last === undefined) return null;
     const top = this.top() / ROW_HEIGHT;
-    const below =
-      total - top - this.height / ROW_HEIGHT < PREFETCH_ROWS ? this.pages.after(last.index) : null;
+    const limit = PREFETCH_ROWS - pageRows.filter(({ count }) => count === 0).length;
+    const below = total - top - this.height / ROW_HEIGHT < limit ? this.pages.after(last.index) : null;
     if (below !== null && last.complete) return { index: below, above: false };
-    const above = top < PREFETCH_ROWS ? this.pages.before(first.index) : null;
+    const above = top < limit ? this.pages.before(first.index) : null;
     return above === null ? null : { index: above, above: true };
   }
 
