@@ -53,7 +53,7 @@ test-agents: $(STAMP) $(ALL) $(PIPPED) $(SANDBOX)  ## the real coding tools, all
 test-ray: $(STAMP)  ## attempts on a Ray cluster of three nodes on this machine, with nodes and engines killed and stopped
 	PLAIT_RAY_LONG=1 $(BIN)/pytest -n 0 tests/runtime/ray
 
-test-containers: $(STAMP)  ## attempts in containers of podman, which is installed if it can be
+test-containers: $(STAMP)  ## attempts in containers of podman, which is installed if it can be, and of docker if it runs
 	sh tests/runtime/sandbox/podman.sh
 	PLAIT_CONTAINERS=1 $(BIN)/pytest -q tests/runtime/sandbox/test_podman.py
 
@@ -126,7 +126,7 @@ sim: $(STAMP)  ## simulated batches with crashes; LONG=1 for a million records a
 	$(BIN)/python -m tests.support.simulation $(if $(LONG),--long) $(if $(SEEDS),--seeds $(SEEDS))
 
 crash: $(STAMP)  ## kill engines, front ends and writers, fill disks, damage files; LONG=1 for 300 kills and more
-	PLAIT_CRASH_LONG=$(LONG) $(BIN)/pytest -n 2 tests/crash
+	PLAIT_CRASH_LONG=$(LONG) $(BIN)/pytest -n 2 tests/crash tests/cli/contests/test_contest_kill.py
 
 soak: $(STAMP)  ## batches with worktrees, dropped from and added to, and many tasks at once; LONG=1 for 60 and 1,000
 	PLAIT_SOAK_LONG=$(LONG) $(BIN)/pytest -n 2 -s tests/cli/worktree_runs/test_random_batches.py tests/cli/worktree_runs/test_many_tasks.py

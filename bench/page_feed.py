@@ -22,11 +22,12 @@ from tests.support.generated_journal import records_of
 
 
 def furnish(folder: Path, tasks: int) -> None:
-    """So many task files, in a folder that is no repository."""
+    """So many task files in waves of a hundred, in a folder that is no repository."""
     (folder / "tasks").mkdir()
     claim_state(folder / ".plait")
     for n in range(tasks):
-        text = f"---\nphase: part {n % 10}\nrun: 'true'\n---\n# Task number {n} of a long list\n\nDo it.\n"
+        needs = ", ".join(f"t{n - back:04}" for back in (100, 130, 310)[: 1 + n % 3] if n >= back)
+        text = f"---\nphase: part {n % 10}\nneeds: [{needs}]\nrun: 'true'\n---\n# Task number {n} of a long list\n\nDo it.\n"
         (folder / "tasks" / f"t{n:04}.md").write_text(text)
 
 

@@ -14,25 +14,37 @@ import pytest
 import yaml
 
 from plait.config.keys import KEYS_BY_VARIABLE
-from plait.config.ray_keys import RayConfig
 from plait.runtime.ray.cluster import SLOT_RESOURCE
 
 DEPLOY = Path(__file__).parents[2] / "docs" / "deploy"
 
-# As in the custom resource definition of KubeRay 1.x (ray.io/v1).
+# The names in KubeRay's custom resource definition of ray.io/v1.
 CLUSTER_FIELDS = {
-    "rayVersion",
-    "headGroupSpec",
-    "workerGroupSpecs",
-    "enableInTreeAutoscaling",
+    "authOptions",
     "autoscalerOptions",
+    "enableInTreeAutoscaling",
     "gcsFaultToleranceOptions",
+    "headGroupSpec",
     "headServiceAnnotations",
+    "historyServerOptions",
     "managedBy",
+    "networkPolicy",
+    "rayVersion",
     "suspend",
+    "tlsOptions",
     "upgradeStrategy",
+    "workerGroupSpecs",
 }
-HEAD_FIELDS = {"enableIngress", "headService", "labels", "rayStartParams", "resources", "serviceType", "template"}
+HEAD_FIELDS = {
+    "enableIngress",
+    "headService",
+    "ingressOptions",
+    "labels",
+    "rayStartParams",
+    "resources",
+    "serviceType",
+    "template",
+}
 WORKER_FIELDS = {
     "groupName",
     "idleTimeoutSeconds",
@@ -40,6 +52,7 @@ WORKER_FIELDS = {
     "maxReplicas",
     "minReplicas",
     "numOfHosts",
+    "priority",
     "rayStartParams",
     "replicas",
     "resources",
@@ -75,13 +88,13 @@ def test_its_nodes_have_slots_and_its_volumes_exist(manifest: Mapping[str, Any])
         assert all(isinstance(value, str) for value in params.values())  # they become flags of a shell command
         slots.append(json.loads(json.loads(params["resources"]))[SLOT_RESOURCE])
         pod = group["template"]["spec"]
-        volumes = {volume["name"] for volume in pod["volumes"]}
+        volumes = {volume["name"] for volume in pod.get("volumes", ())}
         for container in pod["containers"]:
-            assert {mount["name"] for mount in container["volumeMounts"]} == volumes
+            assert {mount["name"] for mount in container.get("volumeMounts", ())} == volumes
             assert container["resources"]["limits"]["memory"]
+            assert not any("emptyDir" in volume for volume in pod.get("volumes", ()))  # every user can write to it
     assert slots == [0, 4]
-    mounts = spec["workerGroupSpecs"][0]["template"]["spec"]["containers"][0]["volumeMounts"]
-    assert mounts[0]["mountPath"].endswith(RayConfig.folder.default)
+    assert spec["headGroupSpec"]["template"]["spec"]["securityContext"]["fsGroup"] == 1000
 
 
 def test_the_slurm_script_is_valid_and_sets_known_settings() -> None:
@@ -95,3 +108,4 @@ def test_the_slurm_script_is_valid_and_sets_known_settings() -> None:
     }
     assert set(re.findall(r"export (PLAIT_\w+)", text)) <= KEYS_BY_VARIABLE.keys()
     assert f'\\"{SLOT_RESOURCE}\\": $SLOTS' in text
+    assert text.index("export SRUN_CPUS_PER_TASK=") < text.index("srun --")

@@ -86,6 +86,8 @@ PROMISES: dict[str, dict[str, str]] = {
         "Titles, logs and diffs are sent as text, never as HTML":
             "test_html_and_terminal_escapes_in_titles_are_text test_html_and_terminal_escapes_in_logs_are_text"
             " test_a_diff_is_sent_as_git_prints_it",
+        "Images in diffs can run nothing": "test_an_image_in_a_diff_can_run_nothing test_routes_can_t_weaken_the_security_headers",
+        "Of a diff, only the files that it changes can be read": "test_a_file_of_a_diff_is_sent_as_a_whole",
         "By default the server binds to `127.0.0.1`": "test_by_default_the_server_binds_to_loopback_only",
         "plait checks at startup that they match and that others can't read the key":
             "test_a_key_of_another_certificate_is_refused test_a_key_that_others_can_read_is_refused",
@@ -199,6 +201,89 @@ PROMISES: dict[str, dict[str, str]] = {
         "which prints what git has, to be applied elsewhere":
             "test_logs_diffs_and_conflicts_are_sent_without_secrets_also_after_the_batch",
     },
+    "docs/sandbox.md": {
+        "limits what it, its tools, and the commands `setup`, `verify` and `gate` can reach":
+            "test_everything_that_runs_what_an_agent_wrote_is_confined",
+        "A task can ask for a stronger sandbox in its front matter (`sandbox: worktree`), never for a weaker one":
+            "test_a_task_gets_a_stronger_sandbox_never_a_weaker_one",
+        "A repository's `plait.toml` can do the same":
+            "test_a_repository_or_task_can_only_ask_for_a_stronger_sandbox",
+        "`[sandbox]` and `[agents.sandboxes]` in it need [trust]": "test_the_documented_settings_need_trust",
+        "nothing starts, and the message says what to install; `auto` says what it fell back to":
+            "test_without_bubblewrap_nothing_starts_and_auto_says_so",
+        "It has no network but a proxy outside of it, and limits":
+            "test_there_is_no_way_around_the_proxy test_limits_of_strict_hold",
+        "Reached are the hosts of the agent's provider":
+            "test_a_strict_attempt_reaches_listed_hosts_only_and_the_log_names_the_others"
+            " test_a_strict_attempt_reaches_its_provider_wherever_the_user_says_it_is"
+            " test_the_settings_add_hosts_and_checks_reach_no_provider",
+        "what ignores it has no network; vsock and io_uring are refused":
+            "test_programs_of_a_strict_attempt_find_the_proxy test_no_socket_leads_around_the_network_of_strict",
+        "A listed name that leads to this machine, or to its cloud's service with credentials, is blocked":
+            "test_a_listed_name_that_resolves_to_this_machine_is_blocked"
+            " test_nor_to_a_service_with_the_credentials_of_the_machine",
+        "The limits of memory and processes hold for the attempt as a whole": "test_limits_of_strict_hold",
+        "An attempt that writes more than four times `sandbox.disk` is ended":
+            "test_an_attempt_that_fills_the_disk_with_many_files_is_ended",
+        "the plan warns of that, and `auto` takes strict instead": "test_a_container_without_a_filter_is_no_stronger",
+        "**container** has the files, the network and the limits of strict":
+            "test_an_attempt_has_its_worktree_and_nothing_else_of_the_machine",
+        "its worktree | read, write | read, write": "test_git_works_in_a_worktree_and_leaves_the_repository_alone",
+        "commits on the task's branch become the result, others are saved, the rest is discarded":
+            "test_commits_of_the_agent_stay_in_the_history test_commits_on_another_branch_and_stashes_are_saved"
+            " test_nothing_that_an_agent_does_with_git_changes_the_repository",
+        "the repository: its checkout, hooks, settings, refs":
+            "test_a_hostile_agent_reaches_what_the_page_says test_a_branch_of_the_user_is_not_moved",
+        "other tasks' worktrees": "test_a_hostile_agent_reaches_what_the_page_says",
+        "plait's state, journal, token, settings":
+            "test_a_hostile_agent_reaches_what_the_page_says"
+            " test_an_attempt_on_a_node_reaches_neither_its_service_nor_other_engines",
+        "empty and private, except for programs in it":
+            "test_the_home_folder_is_empty_and_private"
+            " test_folders_of_programs_are_readable_without_what_is_private_in_them",
+        "the agent's login and its sessions":
+            "test_a_sandboxed_tool_works_reports_and_continues_its_session",
+        "the agent's settings (hooks, plugins) | read, write | a copy": "test_a_hostile_agent_reaches_what_the_page_says",
+        "keys and passwords:":
+            "test_a_hostile_agent_reaches_what_the_page_says test_no_key_of_the_login_session_is_in_reach",
+        "and others that services have when it starts":
+            "test_a_socket_of_a_service_anywhere_on_the_disk_is_out_of_reach",
+        "the agent's key, and `sandbox.variables`":
+            "test_an_attempt_gets_the_key_of_its_agent_and_no_other test_the_settings_add_secrets",
+        "the rest of the disk | read, write | read": "test_a_hostile_agent_reaches_what_the_page_says",
+        "private, removed afterwards | private, in memory, each `sandbox.disk` at most":
+            "test_the_private_folders_are_removed_and_results_are_kept test_limits_of_strict_hold",
+        "`sandbox.memory`, `sandbox.processes`, `sandbox.disk`":
+            "test_limits_of_strict_hold test_an_attempt_that_fills_the_disk_with_many_files_is_ended",
+        "files that the program which started plait had left open":
+            "test_a_folder_that_the_engine_was_started_with_is_not_inherited",
+        "is never a file that a link leads to":
+            "test_files_are_copied_and_links_are_not_followed test_a_link_that_appears_after_a_look_is_not_followed"
+            " test_git_reads_copies_while_a_sandboxed_agent_may_be_running",
+        "Repositories that an agent makes in its worktree run nothing when plait captures it":
+            "test_a_repository_that_the_agent_stages_as_a_submodule_runs_nothing"
+            " test_a_repository_in_the_place_of_the_worktrees_own_runs_nothing"
+            " test_what_a_sandboxed_gate_left_in_a_submodule_runs_nothing",
+        "other processes: see, signal, trace": "test_a_hostile_agent_reaches_what_the_page_says",
+        "outlive the attempt | ended when found | no": "test_nothing_outlives_its_attempt",
+        "root's capabilities, setuid programs":
+            "test_a_hostile_agent_reaches_what_the_page_says test_root_changes_nothing_of_the_kernel",
+        "listed hosts only, through a proxy; others are in the log":
+            "test_another_host_is_blocked_and_named_in_the_output",
+        "A task's `env:` is set in the sandbox only":
+            "test_nothing_has_its_name_outside test_variables_of_a_task_act_only_inside",
+        "that it removes are added again when it has ended":
+            "test_an_attempt_can_not_remove_what_says_that_a_host_was_blocked",
+        "except hooks, settings and other worktrees": "test_git_uses_no_settings_of_an_agent_in_place_afterwards",
+        "Tokens and passwords in `.git/config` are left out of the copy":
+            "test_a_view_has_the_settings_of_the_repository_without_passwords",
+        "each judge and each run of the score command has a sandbox of its own":
+            "test_a_judge_changes_nothing_but_its_vote test_a_candidate_changes_nothing_but_its_score",
+        "A test runs an agent that tries the following, as root and as an ordinary user":
+            "test_a_hostile_agent_reaches_what_the_page_says"
+            " test_a_hostile_agent_of_an_ordinary_user_reaches_no_more",
+        " | yes | ": "test_a_hostile_agent_reaches_what_the_page_says",
+    },
     "docs/mcp.md": {
         "`plait mcp` offers all tools": "test_an_ordinary_checkout_has_full_access",
         "calls to others are refused": "test_a_read_only_server_neither_lists_nor_runs_changing_tools",
@@ -241,7 +326,7 @@ PROMISES: dict[str, dict[str, str]] = {
 }  # fmt: skip
 
 # Where every sentence is a promise or advice, and the heading that this begins with ("": the whole page).
-PAGES = {"docs/server.md": "## Security", "docs/trust.md": "", "docs/mcp.md": "## Permissions"}
+PAGES = {"docs/server.md": "## Security", "docs/trust.md": "", "docs/sandbox.md": "", "docs/mcp.md": "## Permissions"}
 
 # Beginnings of sentences that explain, advise, or say what is not promised.
 ADVICE = (
@@ -263,6 +348,39 @@ ADVICE = (
     "Other variables of yours, such as `GH_TOKEN`, they do get.",
     "file | content | kept until",
     "`verify`, `gate`, `agent_command` and `args` are visible to everyone",
+    "Without a sandbox, an agent can do whatever you can.",
+    "**worktree** needs [bubblewrap]",
+    "On macOS it uses `sandbox-exec`; that profile is untested.",
+    "**strict** needs bubblewrap",
+    "It uses podman, or docker.",
+    "`model` and contests, which are parts of plait, can't run in it.",
+    "What you should know:",
+    "The agent's login has to be in the sandbox",
+    "An agent that is tricked into it can read and send that key.",
+    "All commits of the repository can be read in it",
+    "System calls are refused on x86-64 and ARM64 only",
+    "As root, an attempt can read what only root may read",
+    "Run plait as an ordinary user if there is more.",
+    "To add a folder to its `PATH`",
+    "It can change its own log.",
+    "With `workspace.hooks`, the repository's hooks run outside",
+    "Don't use them if agents may change what they run.",
+    "If you or an editor use git in them",
+    "Ignored files that setup made",
+    "Named pipes on the disk",
+    "Caches in your home folder",
+    "To share one, list it in `sandbox.writable`",
+    "That is no protection against a hostile agent",
+    "Use worktrees for that.",
+    "Those in `~/.gitconfig` can be read.",
+    "What a strict attempt reads can be sent to the hosts",
+    "Registries take uploads from anyone",
+    "A score is still what the command prints",
+    "In `worktree`, services of this machine and its network can be reached",
+    "Commits in submodules fail",
+    "| off | worktree | strict |",
+    "attempt | off | worktree | strict |",
+    "How it works: [design/0024]",
     "This prevents accidents",
     "`approve`, and `feedback` on a budget question",
     "Titles, logs and diffs come from task files and other agents.",
