@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 
 ANSWER_TIMEOUT_SECONDS = 15.0  # enough for an engine that starts or is in a long tick
 SUBMIT_TIMEOUT_SECONDS = 60.0
+UNANSWERED_MESSAGE = (
+    f"request saved, but no engine answered within {ANSWER_TIMEOUT_SECONDS:.0f} s; check `plait status`"
+)
 ENGINE_CHECK_SECONDS = 0.25  # while waiting for an answer
 JOURNAL_CHECK_SECONDS = 1.0  # how often to check whether the journal was replaced
 JOURNAL_POLL_SECONDS = 0.02  # while there is no journal yet

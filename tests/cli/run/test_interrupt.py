@@ -25,6 +25,12 @@ def begun(project: TempProject, name: str) -> bool:
     return log.exists() and name in log.read_text().split()
 
 
+def asked(project: TempProject) -> set[str]:
+    """The requests that no engine has taken yet."""
+    with closing(open_project_inbox(find_repo(project.top))) as requests:
+        return {request.id for request in requests.pending()}
+
+
 def test_resume_skips_done_tasks_and_runs_interrupted_ones_again(project: TempProject) -> None:
     project.task("01-done", "echo $PLAIT_TASK_ID >> ../begun")
     project.task("02-cut", WAITS, needs="[01-done]")
@@ -146,8 +152,11 @@ def test_a_batch_whose_engine_was_killed_is_resumed_in_the_background(project: T
     wait_until(lambda: begun(project, "01-walls"))
     engine = project.state().engine
     assert engine is not None
+    os.kill(engine.pid, signal.SIGSTOP)  # like one that is dying: it does nothing any more, but holds its lock
+    front = project.start("run", "--resume", "--detach")
+    wait_until(lambda: front.poll() is not None or asked(project))
     os.kill(engine.pid, signal.SIGKILL)
-    assert project.plait("run", "--resume", "--detach").code == 0
+    assert project.finish(front).code == 0
     (project.top.parent / "go").touch()
     wait_until(lambda: project.statuses() == {"01-walls": "done"})
 
@@ -189,12 +198,6 @@ def interrupted(front: subprocess.Popen[str]) -> bool:
     """Whether it is gone, after one more Ctrl+C."""
     front.send_signal(signal.SIGINT)
     return front.poll() is not None
-
-
-def asked(project: TempProject) -> set[str]:
-    """The requests that no engine has taken yet."""
-    with closing(open_project_inbox(find_repo(project.top))) as requests:
-        return {request.id for request in requests.pending()}
 
 
 def test_ctrl_c_before_the_batch_exists_stops_it(project: TempProject) -> None:

@@ -27,7 +27,7 @@ from plait.cli.output import (
 )
 from plait.client import task_actions
 from plait.client.batch_lookup import BatchSelection, find_batch_and_tasks, find_one_task
-from plait.client.session import ANSWER_TIMEOUT_SECONDS, RequestAnswer, Session, new_request_id, open_session
+from plait.client.session import UNANSWERED_MESSAGE, RequestAnswer, Session, new_request_id, open_session
 from plait.core import requests
 from plait.core.errors import UserError
 from plait.core.explain import explain_in_words
@@ -303,11 +303,6 @@ def _confirm_cancel(batch: BatchState) -> bool:
     )
 
 
-_UNANSWERED_MESSAGE = (
-    f"request saved, but no engine answered within {ANSWER_TIMEOUT_SECONDS:.0f} s; check `plait status`"
-)
-
-
 def print_answers(state: State, batch_id: str, results: Sequence[task_actions.TaskAnswer], *, as_json: bool) -> int:
     """Print the answers; the exit code is 0 if all requests were granted."""
     if as_json:
@@ -329,7 +324,7 @@ def _print_results(state: State, batch_id: str, results: Sequence[task_actions.T
     for name, answer in results:
         if not answer.granted:
             subject = name or f"batch {batch_id}"
-            why = answer.why if answer.granted is False else f"{subject}: {_UNANSWERED_MESSAGE}"
+            why = answer.why if answer.granted is False else f"{subject}: {UNANSWERED_MESSAGE}"
             print_note(why, f"plait retry {batch_id}" if why.endswith(requests.RETRY_INSTEAD) else "")
 
 

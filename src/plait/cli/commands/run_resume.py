@@ -12,6 +12,7 @@ from plait.cli.commands.run_follow import FollowedBatch, follow_batch, load_agen
 from plait.cli.format import pluralize
 from plait.cli.live.signals import SignalCounter, force_quit
 from plait.cli.output import (
+    FAILED,
     NEEDS_PERSON,
     OK,
     is_interactive,
@@ -25,7 +26,7 @@ from plait.client.planning.agent_assignment import check_budgets
 from plait.client.planning.plan_preview import measure_agent_capacity
 from plait.client.planning.submission import find_newest_batch, find_open_batch, make_limit_request
 from plait.client.project_sources import LoadedSources
-from plait.client.session import Session, new_request_id
+from plait.client.session import UNANSWERED_MESSAGE, Session, new_request_id
 from plait.client.task_actions import list_retryable
 from plait.config.config import Config, Layer
 from plait.config.keys import list_table_keys
@@ -68,17 +69,23 @@ def _resume_and_follow(
     batch = wait_until_taken(session, name)
     session.subscribe()
     requests = list(_make_requests(loaded.config, session.state, batch))
+    if options.detach and not requests:
+        # An engine that was just killed may hold its lock a little longer. One that answers is alive.
+        requests = [ChangeSettings(new_request_id(), batch.id, batch.settings, ())]
     _check_budgets(batch, requests, load_agents(session, batch.id))
     code = _check_commands(options, session, loaded.config, batch, requests)
     if code is not None:
         return code
-    refused = [answer.why for answer in session.send_all(requests) if answer.why]
+    answers = session.send_all(requests)
+    refused = [answer.why for answer in answers if answer.why]
     if refused:
         print_notice(f"Batch {batch.id} can't be resumed: {'; '.join(refused)}.")
         return NEEDS_PERSON
     save_flags(session.location, batch.id, loaded.flags)
+    if any(answer.granted is None for answer in answers):
+        print_notice(f"Batch {batch.id}: {UNANSWERED_MESSAGE}")
+        return FAILED
     if options.detach:
-        session.ensure_engine()  # the batch may have been left by one that was killed, and then there is nothing to send
         return report_detached(options, batch.id)
     headline = f"batch {batch.id} · {batch.unfinished_count} of {len(batch.tasks)} tasks left"
     followed = FollowedBatch(batch.id, headline, load_agents(session, batch.id), loaded.config.notify.bell)
