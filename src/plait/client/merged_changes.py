@@ -20,51 +20,10 @@ _GONE = "the commits of batch {} are no longer in this repository"
 
 _TEST_FOLDERS = frozenset({"test", "tests", "__tests__", "testing", "spec", "specs", "e2e"})
 _TEST_STEM = re.compile(r"tests?|conftest|(?:tests?|spec)[_.-].*|.*[_.-](?:tests?|spec)|.*[a-z0-9](?:Tests?|Spec)")
-_SOURCE_SUFFIXES = frozenset(
-    [
-        ".c",
-        ".cc",
-        ".cpp",
-        ".cs",
-        ".css",
-        ".cu",
-        ".cxx",
-        ".dart",
-        ".erl",
-        ".ex",
-        ".exs",
-        ".fs",
-        ".go",
-        ".h",
-        ".hpp",
-        ".hs",
-        ".java",
-        ".jl",
-        ".js",
-        ".jsx",
-        ".kt",
-        ".lua",
-        ".m",
-        ".ml",
-        ".mjs",
-        ".php",
-        ".pl",
-        ".py",
-        ".pyi",
-        ".r",
-        ".rb",
-        ".rs",
-        ".scala",
-        ".scss",
-        ".sh",
-        ".sql",
-        ".svelte",
-        ".swift",
-        ".ts",
-        ".tsx",
-        ".vue",
-        ".zig",
-    ]
+_SOURCE_SUFFIX = re.compile(
+    r"\.(?:c|cc|cpp|cs|css|cu|cxx|dart|erl|ex|exs|fs|go|h|hpp|hs|java|jl|jsx?|kt|lua|m|ml|mjs|php|pl|pyi?|r|rb|rs|scala|scss|sh|sql"
+    r"|svelte|swift|tsx?|vue|zig)",
+    re.IGNORECASE,
 )
 
 
@@ -141,9 +100,8 @@ def read_changed_files(git: Git, merges: Sequence[MergeOnBranch]) -> dict[str, t
     args = ("diff-tree", "--stdin", "--always", "-r", "-z", "--no-renames", "--name-only")
     found: dict[str, list[str]] = {}
     files: list[str] = []
-    waiting = [
-        merge.commit for merge in reversed(merges)
-    ]  # git answers in this order, each after the name of its commit
+    # git answers in this order, each after the name of its commit
+    waiting = [merge.commit for merge in reversed(merges)]
     for name in git.run(*args, stdin=pairs).fields:
         if waiting and name == waiting[-1]:
             files = found[waiting.pop()] = []
@@ -178,4 +136,4 @@ def is_test_file(name: str) -> bool:
 
 
 def is_source_file(name: str) -> bool:
-    return PurePosixPath(name).suffix.lower() in _SOURCE_SUFFIXES and not is_test_file(name)
+    return _SOURCE_SUFFIX.fullmatch(PurePosixPath(name).suffix) is not None and not is_test_file(name)
