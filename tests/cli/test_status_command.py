@@ -432,7 +432,7 @@ def test_a_short_provider_limit_is_shown_in_seconds(say: Say, writer: JournalWri
     writer.submit("beef", "a", "b", max_parallel=1, providers=(("shell", "acme"),))
     writer.apply(RateLimited("acme", time.time() + 50))
     writer.exit_attempt("a")
-    assert re.search(r"\([34]\ds left\)\.$", say("explain", "b").out.rstrip())
+    assert re.search(r"\(\d+s left\)\.$", say("explain", "b").out.rstrip())
 
 
 HEAD = "0123456789abcdef"

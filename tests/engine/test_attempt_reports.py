@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -103,7 +104,7 @@ class ReportHarness:
         with self.path.open("a") as file:
             file.writelines(f"{line}\n" for line in lines)
 
-    def watch(self) -> Attempts:
+    def watch(self, order: AttemptStarted = ORDER) -> Attempts:
         """An engine that finds the attempt running."""
         context = EngineContext(
             State(), self.reports.append, WorkerPool(SelectReactor()), BatchInputsCache(self.folder), self.folder
@@ -111,7 +112,7 @@ class ReportHarness:
         executor: Any = FakeExecutor(self.path)
         parts = (FakeJobs(), None, lambda _: BatchExecutors(State(), executor, lambda: executor))
         attempts = Attempts(context, *parts)  # type: ignore[arg-type]  # what is used of them
-        assert attempts.adopt(ORDER)
+        assert attempts.adopt(order)
         assert self.take_reports() == [AttemptLaunched(NAME, 7)]
         return attempts
 
@@ -159,6 +160,19 @@ def test_a_rate_limit_that_is_repeated_later_is_extended_and_a_burst_is_one(
     watch.poll_transcripts(1.0)
     first, second = [report.until for report in harness.reports if isinstance(report, RateLimited)]
     assert (first, second - first) == (1_800_000_000.0 + DEFAULT_WAIT_SECONDS, 40.0)
+
+
+@pytest.mark.parametrize(("idle_timeout", "interval"), [(600.0, ACTIVITY_REPORT_SECONDS), (8.0, 2.0)])
+def test_an_attempt_that_prints_is_reported_well_before_it_would_count_as_silent(
+    harness: ReportHarness, idle_timeout: float, interval: float
+) -> None:
+    watch, reported = harness.watch(replace(ORDER, idle_timeout=idle_timeout)), []
+    began = time.monotonic()
+    for quarters in range(1, 13):
+        harness.prints("works")
+        watch.poll_transcripts(began + quarters * interval / 4)
+        reported += [quarters for _ in harness.take_reports()]
+    assert reported == [4, 8, 12]
 
 
 def test_a_question_after_a_long_silence_stays_open(harness: ReportHarness) -> None:

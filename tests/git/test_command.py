@@ -13,7 +13,7 @@ from plait.git.command import CommandControl, Git, GitCancelledError, GitError, 
 from plait.system import processes
 from tests.support.git_repository import GitRepository
 from tests.support.guarded_remote import serve_guarded_remote
-from tests.support.waiting import wait_until
+from tests.support.waiting import TIMEOUT_SECONDS, wait_until
 
 
 @pytest.fixture(autouse=True)
@@ -99,9 +99,11 @@ def test_a_missing_password_is_an_error_at_once(git: Git, guarded_remote: str) -
         git.with_options(settings=("credential.helper=",)).run("ls-remote", guarded_remote)
 
 
-def test_a_program_that_a_command_left_behind_is_not_waited_for(git: Git) -> None:
-    leaving = git.with_options(settings=("alias.leave=!sleep 20 & echo done",)).with_timeout(5)
+def test_a_program_that_a_command_left_behind_is_not_waited_for(git: Git, tmp_path: Path) -> None:
+    staying = f"until [ -e {tmp_path}/go ]; do sleep 0.05; done"
+    leaving = git.with_options(settings=(f"alias.leave=!({staying}) & echo done",)).with_timeout(TIMEOUT_SECONDS)
     assert leaving.text("leave") == "done"
+    (tmp_path / "go").touch()
 
 
 def test_this_machines_name_is_not_looked_up_for_an_address(tmp_path: Path) -> None:

@@ -157,10 +157,11 @@ def test_engine_silence_and_inbox_age_are_reported(
     location: RepoLocation, writer: JournalWriter, counted: CountedSession
 ) -> None:
     writer.submit("one", "a")
+    before = time.time()
     figures = counted.read()
     assert value(figures, "plait_engine_up") == 0
     silence = value(figures, "plait_engine_silence_seconds") or 0
-    assert silence == pytest.approx(time.time() - writer.now, abs=5)
+    assert before - writer.now <= silence <= time.time() - writer.now
     assert value(figures, "plait_inbox_requests") == 0
     with closing(open_project_inbox(location)) as box:
         box.put(Pause("p", "one"))

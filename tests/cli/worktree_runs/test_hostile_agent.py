@@ -22,6 +22,7 @@ from plait.config.loading import merge_layers
 from plait.git.worktrees.worktree import find_worktrees_folder
 from tests.support import hostile_agent
 from tests.support.temp_project import TempProject, temp_project, use_environment
+from tests.support.waiting import TIMEOUT_SECONDS
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="bubblewrap is for Linux")
 PAGE = Path(__file__).parents[3] / "docs" / "sandbox.md"
@@ -64,10 +65,10 @@ class Battlefield:
     targets: dict[str, str]
     received: list[bytes]
 
-    @property
-    def checks(self) -> dict[str, Callable[[], bool]]:
+    def list_checks(self, mode: str) -> dict[str, Callable[[], bool]]:
         """Whether something was changed, as seen from outside."""
         top, home, targets = self.project.top, self.project.folder / "home", self.targets
+        patience = 0.0 if mode == "off" else TIMEOUT_SECONDS
         git = self.project.git
         return {
             "write shell profile": (home / ".bashrc").exists,
@@ -87,7 +88,7 @@ class Battlefield:
             "run program by other git folder": Path(targets["proof_git"]).exists,
             "stop other process": lambda: not _is_running(int(targets["victim"])),
             # The kernel kills what is left in a sandbox when its first process has ended, maybe a moment after bwrap has.
-            "outlive the attempt": lambda: bool(psutil.wait_procs(_find_survivors(targets["survivor"]), timeout=2)[1]),
+            "outlive the attempt": lambda: bool(psutil.wait_procs(_find_survivors(targets["survivor"]), patience)[1]),
             "send a datagram": lambda: b"hostile" in self.received,
         }
 
@@ -100,7 +101,7 @@ class Battlefield:
         said = self.project.plait("logs", "--raw", "--step", "write").out
         lines = dict(line.split(": ", 1) for line in said.splitlines() if ": " in line)
         assert len(lines) > 40, (answer, said)
-        checks = self.checks
+        checks = self.list_checks(mode)
         return {
             name: checks[name]() if name in checks else not text.startswith("refused") for name, text in lines.items()
         }

@@ -153,7 +153,7 @@ def test_variables_of_a_task_act_only_inside(project: TempProject) -> None:
 
 
 def test_a_strict_attempt_reaches_listed_hosts_only_and_the_log_names_the_others(project: TempProject) -> None:
-    script = "import urllib.request; print(urllib.request.urlopen('{}', timeout=20).read())"
+    script = "import urllib.request; print(urllib.request.urlopen('{}', timeout=120).read())"
     with socket.create_server(("127.0.0.1", 0)) as server:
         threading.Thread(target=answer_once, args=(server,), daemon=True).start()
         port = server.getsockname()[1]

@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from subprocess import Popen
-from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -17,6 +16,7 @@ from plait.runtime.executor import AttemptKind
 from plait.runtime.ray import node_daemon
 from plait.runtime.sandbox.spec import SandboxSpec
 from tests.support.local_executor import local_executor_setup
+from tests.support.visible_folder import visible_folder
 from tests.support.waiting import wait_until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="bubblewrap is for Linux")
@@ -37,8 +37,9 @@ def run_service(node: Path) -> Iterator[None]:
 @pytest.mark.parametrize("mode", [None, SandboxMode.WORKTREE, SandboxMode.STRICT])
 def test_an_attempt_on_a_node_reaches_neither_its_service_nor_other_engines(mode: SandboxMode | None) -> None:
     """The node's folder may be anywhere, also where everything else is readable."""
-    with TemporaryDirectory(dir=Path(__file__).parent) as place:
-        node, own = Path(place, "node"), Path(place, "node", "engine-a")
+    with visible_folder() as place:
+        node = place / "node"
+        own = node / "engine-a"
         (node / "engine-b" / "state").mkdir(parents=True)
         (node / "engine-b" / "state" / "transcript").write_text("of another\n")
         own.mkdir()

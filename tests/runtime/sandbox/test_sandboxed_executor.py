@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from signal import SIGKILL
-from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -22,6 +21,7 @@ from plait.runtime.executor import AttemptFile, AttemptSpec, ExitedProcess, Runn
 from plait.runtime.sandbox.spec import SandboxLimits, SandboxSpec
 from plait.testing.contracts.executor import ENDS_ON_INT, ExecutorContract, ExecutorHarness, RecordedCallbacks, is_alive
 from tests.support.local_executor import local_executor_setup
+from tests.support.visible_folder import visible_folder
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="bubblewrap is for Linux")
 LOOP = "while :; do sleep 0.05; done"
@@ -82,11 +82,11 @@ def test_the_home_folder_is_empty_and_private(harness: ExecutorHarness, tmp_path
 
 
 def test_a_home_folder_behind_a_link_is_as_private(harness: ExecutorHarness) -> None:
-    with TemporaryDirectory(dir=Path(__file__).parent) as folder:
-        home = Path(folder, "homes", "me")
+    with visible_folder() as folder:
+        home = folder / "homes" / "me"
         (home / ".ssh").mkdir(parents=True)
         (home / ".ssh" / "id_rsa").write_text("key\n")
-        Path(folder, "link").symlink_to(Path(folder, "homes"))
+        (folder / "link").symlink_to(folder / "homes")
         output = read_output(
             harness, f"cat ~/.ssh/id_rsa {home}/.ssh/*; : >~/mine && ls -A ~", HOME=f"{folder}/link/me"
         )
@@ -245,17 +245,17 @@ def test_a_folder_that_the_engine_was_started_with_is_not_inherited(
 def test_a_socket_of_a_service_anywhere_on_the_disk_is_out_of_reach(harness: SandboxedHarness) -> None:
     """A network of its own doesn't hide sockets that have a path."""
     connect = "import socket, sys; socket.socket(socket.AF_UNIX).connect(sys.argv[1])"
-    with TemporaryDirectory(dir=Path(__file__).parent) as folder, socket.socket(socket.AF_UNIX) as service:
+    with visible_folder() as folder, socket.socket(socket.AF_UNIX) as service:
         path = f"{folder}/s"
         service.bind(path)
         service.listen()
         script = f"{sys.executable} -I -c '{connect}' {path} && echo reached"
         assert subprocess.run(["sh", "-c", script], capture_output=True, check=True).stdout == b"reached\n"
         for spec in (CONFINED, STRICT):
-            harness.spec = replace(spec, readable=(folder,))
+            harness.spec = replace(spec, readable=(str(folder),))
             output = read_output(harness, script, str(spec.mode))
             assert "ConnectionRefusedError" in output
-            harness.spec = replace(spec, readable=(folder, path))
+            harness.spec = replace(spec, readable=(str(folder), path))
             assert "reached" in read_output(harness, script, f"{spec.mode} allowed")
 
 
