@@ -122,8 +122,8 @@ def test_an_edited_file_appears_and_a_failed_refresh_keeps_the_old_content(
         expect(panel).to_contain_text("Do it.")
         task = project.task("01-walls", "true", title="Build the walls")
         task.write_text(task.read_text().replace("Do it.", "Do it in stone."))
-        opened: int = page.evaluate("Date.now()")
-        page.clock.pause_at((opened + 3_000) / 1000)  # three seconds after the page was opened, and no later
+        edited: int = page.evaluate("Date.now()")
+        page.clock.pause_at((edited + 5_000) / 1000)  # five seconds after the file was edited, and no later
         expect(card).to_contain_text("Build the walls")
         for _ in range(20):  # in another second the panel has read it, too
             page.clock.run_for(50)

@@ -189,7 +189,7 @@ def test_what_a_killed_check_left_is_ended_by_the_next(project: TempProject) -> 
     wait_until(lambda: read_log(project))
     first.kill()
     project.finish(first)
-    assert [process for process in project.processes() if "sleep" in process.name()]
+    wait_until(lambda: [process for process in project.processes() if "sleep" in process.name()])
     Path(f"{project.env['LOG']}.go").touch()
     assert project.plait("run", "--yes").code == 0
     project.wait_for_exit()
