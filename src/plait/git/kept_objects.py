@@ -37,6 +37,7 @@ _GONE = re.compile(
 )
 _DISK_ERROR = re.compile(r"No space left|Disk quota|Permission denied|Read-only file system|insufficient permission")
 _MAY_BE_PARTIAL = re.compile(rb"(?i)partialclone|promisor|include")
+_SAYS_NOTHING = "revision walk setup failed"  # the error before it does
 _PACK_SUFFIXES = (".rev", ".pack", ".idx")  # in the order in which they may appear
 _ALLOW_PROMISED = "--missing=allow-promisor"  # what a partial clone has not fetched is not missing
 
@@ -68,8 +69,9 @@ def find_missing_objects(git: Git, tips: Sequence[str], held: Sequence[str]) -> 
     for options in walks:
         output = git.run("rev-list", "--quiet", *options, "--stdin", stdin=revisions.encode(), codes=range(256))
         if output.code:
-            lines = [line for line in output.err.splitlines() if line.startswith("fatal: ")]
-            return lines[0].removeprefix("fatal: ") if lines else f"exit status {output.code}"
+            lines = [line for line in output.err.splitlines() if line.startswith(("fatal: ", "error: "))]
+            said = next((line for line in lines if line.startswith("fatal: ") and not line.endswith(_SAYS_NOTHING)), "")
+            return (said or next(iter(lines), "")).partition(": ")[2] or f"exit status {output.code}"
     return ""
 
 

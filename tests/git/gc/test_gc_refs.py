@@ -273,6 +273,32 @@ def test_what_is_left_of_a_damaged_result_is_saved_and_its_refs_are_removed(
     project.git("clone", "--quiet", "--mirror", ".", str(project.location / "clone"))
 
 
+@pytest.mark.parametrize("is_whole_history", [False, True])
+def test_a_worktree_at_a_damaged_commit_is_mended_and_removed(project: GcProject, *, is_whole_history: bool) -> None:
+    """As a pooled one is whose last result was damaged."""
+    project.batch("beef", "a")
+    folder = project.workspace("beef", "a")
+    project.workspaces.release("beef", "a")
+    (folder,) = project.layout.pool.iterdir()
+    (folder / "theirs.txt").write_text("theirs\n")
+    damaged = project.commit(one="1\n")
+    tip = project.git("commit-tree", f"{damaged}^{{tree}}", "-p", damaged, "-m", "on it")
+    project.git("update-ref", "--no-deref", f"worktrees/{folder.name}/HEAD", tip)
+    break_object(project, tip if is_whole_history else damaged)
+    gone = f"commit {tip} is missing" if is_whole_history else f"Could not read {damaged}"
+    assert [check.text for check in check_refs(project.repository)] == [
+        f"worktrees/{folder.name}/HEAD is broken: {gone}"
+    ]
+    found = project.clean()
+    assert not project.find_kept(found)
+    assert {f"worktrees/{folder.name}/HEAD", folder.name} <= project.find_removed(found).keys()
+    assert check_refs(project.repository) == []
+    (saved,) = project.refs("refs/plait/saved/beef/a").values()
+    assert "theirs.txt" in project.git("ls-tree", "--name-only", saved).split()
+    project.git("gc", "--quiet", "--prune=now")
+    project.git("clone", "--quiet", "--mirror", ".", str(project.location / "clone"))
+
+
 def test_a_ref_whose_commit_is_gone_blocks_nothing_and_is_removed(project: GcProject, made: dict[str, str]) -> None:
     gone = project.commit(gone="gone\n")
     project.ref("refs/plait/saved/beef/b/1", gone)
@@ -305,14 +331,14 @@ def test_refs_that_a_loss_of_power_emptied_are_named_and_removed_or_made_again(
     for name in names:
         (project.common / name).parent.mkdir(parents=True, exist_ok=True)
         (project.common / name).write_bytes(content)
-    assert {check.text for check in check_refs(project.repository.git)} == {
+    assert {check.text for check in check_refs(project.repository)} == {
         f"{name} is broken: git can't read it" for name in names
     }
     folder = project.workspace("beef", "b")
     assert project.refs(names[1]) == {names[1]: project.git("rev-parse", "HEAD", at=folder)}
     removed = project.find_removed(project.clean())
     assert removed[names[0]] == "git can't read it"
-    assert check_refs(project.repository.git) == []
+    assert check_refs(project.repository) == []
     project.git("gc", "--quiet", "--prune=now")
 
 
@@ -327,9 +353,9 @@ def test_an_emptied_ref_of_a_result_is_set_again(tmp_path: Path) -> None:
 
 
 def test_the_doctor_names_broken_refs(project: GcProject, made: dict[str, str]) -> None:
-    assert check_refs(project.repository.git) == []
+    assert check_refs(project.repository) == []
     break_object(project, made["b"])
-    checks = check_refs(project.repository.git)
+    checks = check_refs(project.repository)
     assert {(check.topic, check.verdict) for check in checks} == {("refs", CheckStatus.PROBLEM)}
     assert any(f"task-beef-b is broken: commit {made['b']} is missing" in check.text for check in checks)
 
@@ -338,5 +364,5 @@ def test_branches_whose_names_have_unusual_line_ends_are_listed(project: GcProje
     names = [f"refs/heads/a{end}b" for end in ("\x85", "\u2028", "\u2029")]
     for name in names:
         project.ref(name, project.base)
-    assert check_refs(project.repository.git) == []
+    assert check_refs(project.repository) == []
     assert set(names) <= set(list_refs(project.repository.git))

@@ -74,7 +74,8 @@ class RequestWait:
             self._on_change()
             while not is_done():
                 if is_stuck():
-                    print_notice(f"Batch {self._id} needs you: {find_batch_status(self._batch)[1]}.")
+                    reason = find_batch_status(self._batch)[1].removesuffix(".")
+                    print_notice(f"Batch {self._id} needs you: {reason}.")
                     return NEEDS_PERSON
                 self._session.wait(_POLL_SECONDS)
                 self._on_change()

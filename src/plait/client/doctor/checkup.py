@@ -45,7 +45,7 @@ from plait.git.command import Git, GitError
 from plait.git.gc.broken_refs import find_broken_refs
 from plait.git.location import RepoLocation, find_repo
 from plait.git.worktrees.preconditions import find_missing_identity
-from plait.git.worktrees.worktree import WorkspaceLayout, find_worktrees_folder, list_children
+from plait.git.worktrees.worktree import Repository, WorkspaceLayout, find_worktrees_folder, list_children
 from plait.runtime.sandbox.detection import list_support
 from plait.store.interfaces import InboxError
 from plait.store.project_files import INBOX_FILE, JOURNAL_FILE, open_project_inbox, open_state_paths
@@ -97,7 +97,7 @@ def run_checks(where: Path) -> list[DoctorCheck]:
         checks.append(check_remote(Git(location.git_dir), config))
         missing = find_missing_identity(Git(location.git_dir))
         checks += [warning("identity", missing.message, missing.hint)] if missing else []
-        checks += check_refs(Git(location.git_dir))
+        checks += check_refs(Repository(location.git_dir))
     if past.state is not None:  # without a journal, nothing is known to be left over
         checks += state_checks.check_write_back(past.state)
         git = location.state.parent if location.repository else None
@@ -107,14 +107,16 @@ def run_checks(where: Path) -> list[DoctorCheck]:
     return [*checks, state_checks.check_shared_state(find_shared_state_folder())]
 
 
-def check_refs(git: Git) -> list[DoctorCheck]:
-    """Whether the objects of plait's own branches and refs are there."""
+def check_refs(repository: Repository) -> list[DoctorCheck]:
+    """Whether the objects of plait's own branches, refs and worktrees are there."""
     try:
-        broken = list(find_broken_refs(git))
+        broken = list(find_broken_refs(repository))
     except GitError as error:
         return [problem("refs", f"plait's refs can't be checked: {error.message}", "Find out more with git fsck.")]
     return [
-        problem("refs", f"{ref.name} is broken: {ref.missing}", "plait gc saves what is left of it, and removes it.")
+        problem(
+            "refs", f"{ref.name} is broken: {ref.missing}", "plait gc saves what is left, and repairs or removes it."
+        )
         for ref in broken
     ]
 

@@ -1,4 +1,6 @@
-"""Plait's own branches and refs whose objects are missing. They hold nothing whole, and make `git gc` and `git clone` fail."""
+"""Plait's own branches and refs, and the HEADs of its worktrees, whose objects are missing. They hold nothing whole, and make
+`git gc` and `git clone` fail.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +12,12 @@ from pathlib import Path
 from plait.core.fast_dataclass import dataclass
 from plait.git.command import PLAIT_IDENTITY, Git, join_fields
 from plait.git.kept_objects import find_missing_objects
-from plait.git.refs import is_plait_branch
+from plait.git.merge.commits import read_commits
+from plait.git.refs import OBJECT_ID, is_plait_branch
+from plait.git.worktrees.metadata import read_small_file
+from plait.git.worktrees.worktree import Repository
 
-_BRANCHES, _OWN = "refs/heads/", "refs/plait/"
+_BRANCHES, _OWN, _WORKTREES = "refs/heads/", "refs/plait/", "worktrees/"
 _UNREADABLE = re.compile(r"^warning: ignoring broken ref (.+)$", re.MULTILINE)
 _MESSAGE = b"What is left of a damaged result\n"
 
@@ -26,14 +31,20 @@ class BrokenRef:
     missing: str
 
 
-def find_broken_refs(git: Git) -> Iterator[BrokenRef]:
+def is_worktree_head(name: str) -> bool:
+    return name.startswith(_WORKTREES)
+
+
+def find_broken_refs(repository: Repository) -> Iterator[BrokenRef]:
     """What the user's branches, remotes and tags have is not checked."""
+    git = repository.git
     listing = git.run("for-each-ref", "--format=%(objectname) %(refname)")
     for name in _UNREADABLE.findall(listing.err):
         if _is_own(name):
             yield BrokenRef(name, "", "git can't read it")
     rows = listing.text.split("\n")  # a name may have other line ends
     refs = {name: tip for tip, name in (row.split(" ", 1) for row in rows if row)}
+    refs |= _read_detached_heads(repository)
     existing = _find_existing(git, set(refs.values()))
     users = sorted({tip for name, tip in refs.items() if not _is_own(name) and tip in existing})
     own = {name: tip for name, tip in refs.items() if _is_own(name)}
@@ -51,12 +62,28 @@ def find_broken_refs(git: Git) -> Iterator[BrokenRef]:
             yield BrokenRef(name, tip, missing[tip])
 
 
+def _read_detached_heads(repository: Repository) -> dict[str, str]:
+    """What the HEADs of plait's worktrees hold, of those that are on no branch."""
+    heads = {
+        f"{_WORKTREES}{gitdir.name}/HEAD": read_small_file(gitdir / "HEAD").strip()
+        for gitdir in repository.worktree_gitdirs
+    }
+    return {name: tip for name, tip in heads.items() if OBJECT_ID.match(tip)}
+
+
+def mend_head(git: Git, head: BrokenRef) -> None:
+    """Put it on what is left of its commit, or on no files: what the worktree has is a change then, and is saved."""
+    tip = commit_remains(git, head.tip) or git.commit_as_plait(git.text("mktree"), [], _MESSAGE)
+    git.run("update-ref", "--no-deref", "-m", "plait: mended", head.name, tip, head.tip)
+
+
 def commit_remains(git: Git, tip: str) -> str | None:
     """A commit without parents that has the files of a damaged commit that are still there; None if there are none.
 
     It has the date of the damaged one, so that all refs to that are saved as the same commit.
     """
-    if git.resolve_commit(tip) is None:
+    commit = read_commits(git, [tip]).get(tip)
+    if commit is None:
         return None
     listed = git.run("ls-tree", "-r", "-z", "--full-tree", tip, codes=range(256)).fields
     blobs = {row.split("\t", 1)[0].split(" ")[2] for row in listed if " blob " in row}
@@ -68,8 +95,7 @@ def commit_remains(git: Git, tip: str) -> str | None:
         indexed = git.with_options(variables={"GIT_INDEX_FILE": str(Path(folder) / "index")})
         indexed.run("update-index", "-z", "--add", "--index-info", stdin=join_fields(rows))
         tree = indexed.text("write-tree", "--missing-ok")
-    date = git.text("show", "--no-patch", "--no-show-signature", "--format=%ct +0000", tip)
-    dates = {"GIT_AUTHOR_DATE": date, "GIT_COMMITTER_DATE": date}
+    dates = {"GIT_AUTHOR_DATE": commit.date, "GIT_COMMITTER_DATE": commit.date}
     return git.with_options(variables={**PLAIT_IDENTITY, **dates}).commit_tree(tree, [], _MESSAGE)
 
 
@@ -83,4 +109,4 @@ def _find_existing(git: Git, objects: Collection[str]) -> set[str]:
 
 def _is_own(name: str) -> bool:
     is_branch = name.startswith(_BRANCHES) and is_plait_branch(name.removeprefix(_BRANCHES))
-    return is_branch or name.startswith(_OWN)
+    return is_branch or name.startswith(_OWN) or is_worktree_head(name)

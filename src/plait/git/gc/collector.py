@@ -12,7 +12,7 @@ from typing import assert_never
 from plait.core.errors import WorldError
 from plait.git.command import GitError
 from plait.git.gc import inventory
-from plait.git.gc.broken_refs import commit_remains, find_broken_refs
+from plait.git.gc.broken_refs import commit_remains, find_broken_refs, is_worktree_head, mend_head
 from plait.git.gc.removal_rules import (
     BranchItem,
     BrokenRefItem,
@@ -80,19 +80,20 @@ class GarbageCollector:
         yield from inventory.list_worktrees(context)
         yield from inventory.list_trash(self._layout.trash, self._layout.root, "regenerate-")
         yield from inventory.list_locks(self._repository, names)
-        yield from inventory.list_branches_and_refs(self._repository.git, names)
+        yield from inventory.list_branches_and_refs(self._repository, names)
         yield from inventory.list_setup_caches(self._layout)
         yield from inventory.list_lost_repositories(self._layout.root.parent)
 
     def clean(self, items: Sequence[Removal], options: GcOptions) -> Iterator[Removal | KeptItem]:
         """Remove the items; yields each one that was removed, or why it was kept after all."""
+        heads = [item for item in items if isinstance(item.item, BrokenRefItem) and is_worktree_head(item.item.name)]
         trees = [item for item in items if isinstance(item.item, WorktreeItem)]
-        for item in trees:
+        for item in (*heads, *trees):  # what a worktree with a damaged HEAD has can't be saved
             yield self._try_remove(item, options)
         if trees:
             self._empty_trash()
         for item in items:
-            if not isinstance(item.item, WorktreeItem):
+            if item not in heads and not isinstance(item.item, WorktreeItem):
                 yield self._try_remove(item, options)
         self._remove_empty_folders()
 
@@ -200,8 +201,12 @@ class GarbageCollector:
     def _remove_broken_ref(self, item: BrokenRefItem) -> str:
         """Save what is left of it first; unless it was mended meanwhile, from the files of a workspace."""
         git = self._repository.git
-        if all(ref.name != item.name for ref in find_broken_refs(git)):
+        broken = next((ref for ref in find_broken_refs(self._repository) if ref.name == item.name), None)
+        if broken is None:
             return "it is whole again"
+        if is_worktree_head(item.name):
+            mend_head(git, broken)
+            return ""
         if not item.tip:
             remove_blank_ref(self._repository.common, item.name)
             return (

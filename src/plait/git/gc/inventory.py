@@ -304,9 +304,10 @@ def find_unreachable(git: Git, tips: Collection[str], others: Iterable[str]) -> 
     return set(tips) & set(listed)
 
 
-def list_branches_and_refs(git: Git, names: RefNames) -> Iterator[BranchItem | RefItem | BrokenRefItem]:
+def list_branches_and_refs(repository: Repository, names: RefNames) -> Iterator[BranchItem | RefItem | BrokenRefItem]:
     """What is broken, the branches of plait, then the refs under refs/plait."""
-    broken = {ref.name: ref for ref in find_broken_refs(git)}
+    git = repository.git
+    broken = {ref.name: ref for ref in find_broken_refs(repository)}
     checkouts = find_checkouts(git)
     for each in broken.values():
         batch, task = names.find_batch_and_task_of_ref(each.name)
