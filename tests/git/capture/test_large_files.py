@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from plait.core.errors import Fault
+from plait.core.errors import Fault, WorldError
 from plait.git.worktrees.result_checks import UnfinishedError
 from tests.support.task_worktree import TaskWorktree
 
@@ -33,6 +33,18 @@ def test_a_file_over_the_limit_is_refused_and_saved(worktree: TaskWorktree, *, h
 def test_a_file_at_the_limit_is_captured(worktree: TaskWorktree) -> None:
     worktree.write("big.bin", "x" * MOST)
     assert worktree.capture(largest=MOST).files == ("big.bin",)
+
+
+def test_a_file_of_holes_that_no_disk_has_room_for_is_not_read(worktree: TaskWorktree) -> None:
+    worktree.write("small.txt", "small\n")
+    with (worktree.path / "holes.bin").open("wb") as file:
+        file.truncate(8 << 40)
+    for job in (worktree.capture, worktree.save):
+        with pytest.raises(WorldError, match=r"git can't hold holes\.bin: it has 8,388,608 MiB") as caught:
+            job()
+        assert str(worktree.path) in caught.value.hint
+    (worktree.path / "holes.bin").unlink()
+    assert worktree.capture().files == ("small.txt",)
 
 
 def test_a_large_file_of_the_base_is_accepted(worktree: TaskWorktree) -> None:

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from plait.core.errors import WorldError
 from plait.core.fast_dataclass import dataclass
 from plait.git.command import Git, join_fields
 from plait.git.interfaces import FindStatusRestorer
@@ -24,6 +25,8 @@ from plait.git.worktrees.checkout import sparse_patterns_path
 from plait.git.worktrees.metadata import read_setup_paths
 
 _SKIPPED_TAGS = "Ss"
+_BLOCK_BYTES = 512  # of st_blocks
+_HOLES_FACTOR = 64  # compressed file systems make ordinary files smaller by less
 # Rows of `ls-files`: a file or symlink that is in the index, and one that is not.
 _PLAIN_ROWS, _UNTRACKED_ROW = (b"H 100", b"H 120"), b"? "
 # Stands for a folder with a repository in it, so that git looks inside; it does not exist as a file, so it is removed again.
@@ -104,12 +107,31 @@ def snapshot_index(worktree: AgentWorktree, index: PrivateIndex, base: str, scra
     else:
         changed = tuple(git.run(*_LIST_CHANGED).fields)
     paths, reader = [*_remove_untrackable(worktree.path, git, changed), *new], git
+    _ensure_room(worktree, paths)
     if scratch is not None and (worktree.gitdir / VIEW_FOLDER).exists():  # a sandboxed agent may be running
         paths, reader = _copy_live_files(worktree.path, git, paths, scratch / "live")
     update_index(reader, paths, "--add", "--remove", "--replace")
     if setup_paths:
         update_index(git, _find_committed_setup_files(git, setup_paths, base), "--force-remove")
     return Snapshot(git.text("write-tree"), index.path, git)
+
+
+def _ensure_room(worktree: AgentWorktree, paths: Sequence[str]) -> None:
+    """Raise WorldError for files that are almost only holes if the disk has no room for all of them: git would read them for
+    hours.
+    """
+    sizes = {}
+    for path in paths:
+        with suppress(OSError):
+            status = os.lstat(f"{worktree.path}/{path}")
+            if stat.S_ISREG(status.st_mode) and status.st_size > _HOLES_FACTOR * _BLOCK_BYTES * status.st_blocks:
+                sizes[path] = status.st_size
+    if sizes and sum(sizes.values()) > (free := shutil.disk_usage(worktree.repository.common).free):
+        path = max(sizes, key=lambda path: sizes[path])
+        raise WorldError(
+            f"git can't hold {path}: it has {sizes[path] >> 20:,} MiB, almost only holes, and the disk has room for {free >> 20:,}",
+            hint=f"Delete it in {worktree.path}, or ignore it with .gitignore.",
+        )
 
 
 def _copy_live_files(top: Path, git: Git, paths: Sequence[str], copies: Path) -> tuple[list[str], Git]:
