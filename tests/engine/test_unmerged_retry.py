@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -133,14 +133,17 @@ def test_merges_that_are_gone_are_made_again_before_they_are_needed(
 def test_many_failures_are_one_reason_to_look_for_gone_merges(
     harness: EngineHarness, repository: GitRepository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """All merges of the batch are looked at. Attempts that are cut off with their cluster are none."""
-    looks, restore = list[str](), GitBranchMerger.restore
+    """Git looks at all that was merged; plait does nothing for each merge if none is gone. Attempts that are cut off with their
+    cluster are no reason.
+    """
+    looks, is_whole = list[str](), GitBranchMerger.is_whole
 
-    def look(merger: GitBranchMerger, batch: str, *args: Any) -> bool:
-        looks.append(batch)
-        return restore(merger, batch, *args)
+    def look(merger: GitBranchMerger, head: str, base: str) -> bool:
+        looks.append(head)
+        return is_whole(merger, head, base)
 
-    monkeypatch.setattr(GitBranchMerger, "restore", look)
+    monkeypatch.setattr(GitBranchMerger, "is_whole", look)
+    monkeypatch.setattr(GitBranchMerger, "restore", None)
     tasks = (Task("a", run="echo a > a.txt"), Task("b", run=f"until [ -e {tmp_path}/go ]; do sleep 0.05; done"))
     settings = Settings(agents=("shell",), max_parallel=2)
     harness.submit(*tasks, settings=settings, base=repository.git("rev-parse", "HEAD"), branch=BRANCH)
@@ -153,7 +156,7 @@ def test_many_failures_are_one_reason_to_look_for_gone_merges(
     for _ in range(3):
         perform(Record(1, 0, AttemptLost(attempt, "gone")))
     assert engine.wait_until(lambda: engine.parts.workers.is_idle)
-    assert looks == ["b"]
+    assert looks == [engine.batch().head]
     engine.batch().merges_to_drop[0] = None  # a rebuild makes the others again
     perform(Record(1, 0, AttemptLost(attempt, "gone")))
     engine.batch().merges_to_drop.clear()

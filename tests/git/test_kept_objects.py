@@ -255,17 +255,17 @@ def test_merges_that_are_gone_are_made_again_as_the_same_commits(lost: tuple[Mer
     tip = line.repository.commit({"three.txt": "three"}, line.base)
     with pytest.raises(WorldError, match=r"the head of the batch branch.* is not in the repository any more"):
         line.merge("three", tip)
-    assert line.integrator.restore(line.batch, line.branch, line.base, merges, line.blending)
+    line.integrator.restore(line.batch, line.branch, line.base, merges, line.blending)
     assert line.read_head == line.head == merges[-1].commit
     line.merge("three", tip)
     assert line.repository.files(line.branch).keys() == {"a.txt", "one.txt", "two.txt", "three.txt"}
     assert is_whole(line.repository.git_dir)
-    assert not line.integrator.restore(line.batch, line.branch, line.base, merges, line.blending)
+    assert line.integrator.is_whole(merges[-1].commit, line.base)
 
 
 def test_a_damaged_merge_is_made_again(lost: tuple[MergedBranch, list[KnownMerge]]) -> None:
     line, merges = lost
-    assert line.integrator.restore(line.batch, line.branch, line.base, merges, line.blending)
+    line.integrator.restore(line.batch, line.branch, line.base, merges, line.blending)
     line.repository.git("repack", "-q", "-a", "-d")
     tree = line.repository.tree(line.head)
     [pack] = line.repository.git_dir.glob("objects/pack/*.pack")
@@ -275,7 +275,7 @@ def test_a_damaged_merge_is_made_again(lost: tuple[MergedBranch, list[KnownMerge
     subprocess.run(["git", "unpack-objects", "-q"], cwd=line.repository.top, input=content, check=True)
     (line.repository.git_dir / "objects" / tree[:2] / tree[2:]).unlink()
     assert not is_whole(line.repository.git_dir)
-    assert line.integrator.restore(line.batch, line.branch, line.base, merges, line.blending)
+    line.integrator.restore(line.batch, line.branch, line.base, merges, line.blending)
     assert is_whole(line.repository.git_dir)
 
 

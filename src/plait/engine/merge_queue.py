@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -97,6 +97,9 @@ class MergeQueue:
         )
 
     def publish(self, decision: decisions.PublishStarted) -> None:
+        self.restore(self._state.batches[decision.batch], then=lambda: self._publish(decision))
+
+    def _publish(self, decision: decisions.PublishStarted) -> None:
         view = make_batch_view(self._state, self._state.batches[decision.batch])
         self._publishes[decision.batch] = self._submit(
             decision.batch,
@@ -112,37 +115,51 @@ class MergeQueue:
             lambda program: self._emit(reports.PublishWaiting(decision.batch, decision.n, program)),
         )
 
-    def restore(self, batch: BatchState) -> None:
-        """Make merges of its branch again if they are gone: everything that is based on them would fail.
+    def restore(self, batch: BatchState, then: Callable[[], None] = lambda: None) -> None:
+        """Make merges of its branch again if they are gone: everything that is based on them would fail. Calls `then` afterwards.
 
-        All of them are looked at, so many failures at the same time are one reason to do so. A rebuild makes them anyway, and
-        without some of them.
+        Many failures at the same time are one reason to look. A rebuild makes them anyway, and without some of them.
         """
         if not batch.merges or not batch.is_branch_stable or batch.id in self._restoring:
+            then()
             return
         self._restoring.add(batch.id)
-        base, branch, merges = batch.base, batch.branch, tuple(batch.merges)
+        head, base = batch.merges[-1].commit, batch.base
+
+        def end(said: str = "") -> None:
+            self._restoring.discard(batch.id)
+            if said:
+                log.write_line(f"warning: batch {batch.id}: {said}")
+            then()
+
+        def make_again(is_whole: bool) -> None:  # noqa: FBT001 - the only result of the job
+            if is_whole or not batch.merges or not batch.is_branch_stable:
+                end()
+                return
+            job = self._prepare_restoration(batch)
+            done = partial(end, "merges were gone from its branch, and were made again")
+            self._workers.submit(("branch", batch.id), job, lambda _: done(), report_failure)
+
+        def report_failure(error: Exception) -> None:
+            end(format_with_hint(error))
+
+        self._workers.submit(("branch", batch.id), lambda: self.merger.is_whole(head, base), make_again, report_failure)
+
+    def _prepare_restoration(self, batch: BatchState) -> Callable[[], None]:
+        """The job that makes the merges again: it takes something for each of them, also here."""
+        merges = tuple(batch.merges)
         numbers = [batch.tasks[merge.task_index].attempt_counts.get(Step.MERGE, 0) for merge in merges]
         edits = [self._build_edit(batch.id, merge.change.task) for merge in merges]
 
-        def restore() -> bool:
+        def restore() -> None:
             inputs, known = self._inputs.get_inputs(batch.id), []
             for merge, number, edit in zip(merges, numbers, edits, strict=True):
                 task = merge.change.task  # those of a rebuild have no number
                 messages = (build_merge_message(inputs, batch.id, task, n, edit) for n in (number, 0))
                 known.append(KnownMerge(merge.change, merge.commit, tuple(messages)))
-            return self.merger.restore(batch.id, branch, base, known, inputs.options.merge_rules)
+            self.merger.restore(batch.id, batch.branch, batch.base, known, inputs.options.merge_rules)
 
-        def report(was_gone: bool) -> None:  # noqa: FBT001 - the only result of the job
-            self._restoring.discard(batch.id)
-            if was_gone:
-                log.write_line(f"warning: batch {batch.id}: merges were gone from its branch, and were made again")
-
-        def report_failure(error: Exception) -> None:
-            self._restoring.discard(batch.id)
-            log.write_line(f"warning: batch {batch.id}: {format_with_hint(error)}")
-
-        self._workers.submit(("branch", batch.id), restore, report, report_failure)
+        return restore
 
     def describe_conflict(self, decision: decisions.AttemptStarted) -> str:
         """Both sides of the conflict that this attempt resolves; "" if there is none. Called from a worker thread."""

@@ -94,7 +94,6 @@ class Performer:
             case decisions.RebuildStarted():
                 self._merge_queue.rebuild(decision)
             case decisions.PublishStarted():
-                self._merge_queue.restore(self._state.batches[decision.batch])
                 self._merge_queue.publish(decision)
             case decisions.GateEnding():
                 self._executors.of(decision.batch).terminate(

@@ -194,15 +194,18 @@ class GitBranchMerger:
             self._replace_branch(batch_branch, current, head, decision.n, held)
         return RebuildDone(decision.batch, decision.n, tuple(line), tuple(conflicts))
 
-    def restore(self, batch: str, branch: str, base: str, merges: Sequence[KnownMerge], rules: MergeRules) -> bool:
-        """Make merges of the branch again whose objects are gone, so that they are the same commits. Whether any were.
+    def is_whole(self, head: str, base: str) -> bool:
+        """Whether all objects of a branch are there, from its base on."""
+        with map_errors(f"the branch at {head} could not be read"):
+            return not find_missing_objects(self._git, [head], [base])
+
+    def restore(self, batch: str, branch: str, base: str, merges: Sequence[KnownMerge], rules: MergeRules) -> None:
+        """Make merges of the branch again whose objects are gone, so that they are the same commits.
 
         Raises WorldError if a result is gone, too, or if other commits come out, as where commits are signed.
         """
         head, onto = merges[-1].commit, base
         with map_errors(f"the branch of batch {batch} could not be restored"):
-            if not find_missing_objects(self._git, [head], [base]):
-                return False
             for merge in merges:
                 if find_missing_objects(self._git, [merge.commit], [onto]):
                     self._make_again(batch, merge, onto, rules)
@@ -212,7 +215,6 @@ class GitBranchMerger:
             with keep_objects(self._git, self._git_dir, [head], [base], combine=False):
                 if current is None or current.id in {base, *(merge.commit for merge in merges[:-1])}:
                     batch_branch.move(head, "restored", current)
-        return True
 
     def _make_again(self, batch: str, merge: KnownMerge, onto: str, rules: MergeRules) -> None:
         trailers = MergeTrailers(batch, merge.change)
