@@ -120,6 +120,16 @@ def test_what_a_task_left_is_saved_once(repo: WorkspaceRepo, discard: Discard) -
     assert len(repo.list_saved("one")) == 1
 
 
+@DISCARDS
+def test_a_result_whose_branch_was_deleted_is_not_saved(repo: WorkspaceRepo, discard: Discard) -> None:
+    repo.commit({"README": "read me\n"})
+    repo.commit({"note.txt": "n\n"}, at=repo.prepare())
+    repo.release()
+    repo.git("branch", "--delete", "--force", "plait/task-7f3a-one")
+    discard(repo)
+    assert repo.list_saved("one") == []
+
+
 def test_what_a_gate_left_and_what_setup_made_is_no_work(repo: WorkspaceRepo) -> None:
     repo.write({"built.txt": "b\n", "README": "changed by the gate\n"}, at=repo.gate(repo.head))
     repo.open().release_gate("7f3a")

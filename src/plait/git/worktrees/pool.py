@@ -51,6 +51,7 @@ class UnsavedError(WorldError):
 
 
 _GATE = "gate"  # in the place of a task's name
+_POOLED_REF = "refs/worktree/plait-pooled"  # what HEAD was at when the worktree was pooled
 
 
 class WorktreePool:
@@ -226,6 +227,8 @@ def save_commits(repository: Repository, worktree: Worktree) -> None:
     lease, head = worktree.read_lease(), worktree.read_head()
     ref = f"refs/heads/{task_branch(lease.batch, lease.task)}" if lease is not None else "refs/heads/"
     known = {lease.base if lease is not None else "", read_loose_ref(repository.common, ref)}
+    if worktree.gitdir is not None:
+        known.add(read_loose_ref(worktree.gitdir, _POOLED_REF))
     if head not in known and head != repository.git.resolve_commit(ref):
         save_edits(repository, worktree)
 
@@ -301,12 +304,15 @@ def ensure_not_checked_out(repository: Repository, root: Path, branch: str) -> N
 
 
 def _detach_head(repository: Repository, worktree: Worktree) -> None:
-    """Detach HEAD, so that the branch can be checked out elsewhere or deleted."""
+    """Detach HEAD, so that the branch can be checked out elsewhere or deleted. Its commit is held by a ref of the worktree's own:
+    it is no change of someone's when the branch is gone.
+    """
     commit = repository.git.resolve_commit(ref) if (ref := worktree.read_head()).startswith("refs/") else None
     if worktree.gitdir is not None and commit is not None:
         worktree.remove_stale_locks()
         git = repository.git_at(worktree.gitdir, worktree.folder)
-        git.run("update-ref", "--no-deref", "HEAD", commit)
+        feed = f"option no-deref\nupdate HEAD {commit}\nupdate {_POOLED_REF} {commit}\n"
+        git.run("update-ref", "--stdin", stdin=feed.encode())
 
 
 def _pooled_at(folder: Path) -> float:
