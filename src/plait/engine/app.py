@@ -69,7 +69,12 @@ def build_dependencies(
         context,
         AttemptSpecBuilder(context, shared, config.engine.transcript_cap),
         merge_queue.describe_conflict,
-        lambda callbacks: BatchExecutors(engine.state, open_local(callbacks), partial(open_remote, callbacks)),
+        lambda callbacks: BatchExecutors(
+            engine.state,
+            open_local(callbacks),
+            partial(open_remote, callbacks),
+            lambda batch: folder.nodes_file(batch).exists(),
+        ),
     )
     executors = attempts.executors
     sensors = MachineSensors((location.state, location.top, find_worktrees_folder(location, config)))

@@ -14,9 +14,19 @@ from plait.runtime.executor import AttemptWorkspaces, Executor, NodeStatus
 
 
 class BatchExecutors:
-    """`open_remote` neither waits for the cluster nor fails if there is none: attempts that can't be started are reported."""
+    """`open_remote` neither waits for the cluster nor fails if there is none: attempts that can't be started are reported.
 
-    def __init__(self, state: State, local: Executor, open_remote: Callable[[], Executor]) -> None:
+    `is_on_nodes` says whether a node may have files of a batch.
+    """
+
+    def __init__(
+        self,
+        state: State,
+        local: Executor,
+        open_remote: Callable[[], Executor],
+        is_on_nodes: Callable[[str], bool] = lambda _: False,
+    ) -> None:
+        self._is_on_nodes = is_on_nodes
         self._state = state
         self._local = local
         self._open_remote = open_remote
@@ -24,11 +34,18 @@ class BatchExecutors:
 
     def of(self, batch: str) -> Executor:
         """The executor of a batch; of an unknown one, whose attempts can only be leftovers here, the local one."""
+        return self._local if self._is_local(batch) else self.remote
+
+    def _is_local(self, batch: str) -> bool:
         state = self._state.batches.get(batch)
-        return self._local if state is None or state.settings.executor is ExecutorKind.LOCAL else self.remote
+        return state is None or state.settings.executor is ExecutorKind.LOCAL
 
     def workspaces_of(self, batch: str) -> AttemptWorkspaces:
         return self.of(batch).workspaces
+
+    def may_have_workspaces(self, batch: str) -> bool:
+        """False for a batch of the cluster that has nothing there any more: then the cluster isn't needed."""
+        return self._is_local(batch) or self._is_on_nodes(batch)
 
     @property
     def remote(self) -> Executor:

@@ -128,6 +128,8 @@ class Performer:
             self._executors.workspaces_of(decision.batch).release(decision.batch, decision.task)
 
     def _release_workspaces(self, batch: BatchState) -> None:
+        if not self._executors.may_have_workspaces(batch.id):
+            return
         ended = [task.task.id for task in batch.tasks if task.status is not None and task.uncommitted is None]
         self._executors.workspaces_of(batch.id).release_batch(batch.id, ended, has_ended=batch.ended is not None)
 

@@ -1,6 +1,7 @@
 """Where the files of batches and attempts lie, under the state folder.
 
 batches/<batch>/kit.json, environment.json, fingerprints.json
+batches/<batch>/nodes                    the nodes of a cluster that have files of the batch; missing if there is none
 batches/<batch>/tasks/<task>/            the task's own folder: the snapshot of its file
 batches/<batch>/tasks/<task>/write-1/    one attempt: prompt.md, claim, transcript, exit
 
@@ -98,6 +99,9 @@ class StateFolder:
 
     def batch(self, batch: str) -> Path:
         return self.batches / safe_filename(batch)
+
+    def nodes_file(self, batch: str) -> Path:
+        return self.batch(batch) / "nodes"
 
     @property
     def environments_lock(self) -> Path:

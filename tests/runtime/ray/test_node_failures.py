@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 from collections.abc import Iterator
 from concurrent.futures import Future
 from dataclasses import replace
@@ -103,6 +104,51 @@ def test_what_a_node_has_of_a_batch_goes_after_the_work_of_its_tasks_is_here(
         harness.git("show", f"{harness.git('for-each-ref', '--format=%(refname)', 'refs/plait/saved/')}:file") == "new"
     )
     assert harness.wait_until(lambda: not has_saved_work(find_mirror(node)))
+
+
+@pytest.mark.parametrize("is_released", [True, False])
+def test_nothing_of_a_batch_that_has_ended_stays_on_its_nodes(
+    tmp_path: Path,
+    harness: RayHarness,
+    nodes: dict[str, LoopbackNode],
+    is_released: bool,  # noqa: FBT001
+) -> None:
+    """Also if the work of all tasks was fetched, and their workspaces given back, before it ended."""
+    workspaces, placements = harness.executor.workspaces, Placements(StateFolder(tmp_path / "state"))
+    base = harness.commit_file("file", "old\n")
+    jobs = [replace(harness.make_worktree_job("", base, task), argv=("touch", "new")) for task in ("one", "two")]
+    for job in jobs:
+        assert run(harness, job) == 0
+        assert isinstance(harness.capture(job), CapturedChange)
+        workspaces.release("batch", job.attempt.task)
+        assert harness.wait_until(
+            lambda: not is_released or not any(each.node for each in placements.list_batch("batch"))
+        )
+    workspaces.release_batch("batch", ["one", "two"], has_ended=True)
+    mirror = find_mirror(nodes["one"])
+    for folder, pattern in (("worktrees", "batch-*"), ("checkouts", "*"), ("state/batches", "*")):
+        assert harness.wait_until(lambda: [*(mirror.parent / folder).glob(pattern)] == []), folder  # noqa: B023
+    assert placements.list_nodes("batch") == []
+    harness.executor.close()
+    assert harness.wait_until(lambda: not nodes["one"].service.spaces)
+    refs = subprocess.check_output(["git", "-C", mirror, "for-each-ref", "--format=%(refname)"], text=True)
+    assert refs.split() == [f"refs/plait/bases/{base}"]
+
+
+def test_a_task_of_a_batch_that_had_ended_gets_the_ignored_files_again(
+    harness: RayHarness, nodes: dict[str, LoopbackNode]
+) -> None:
+    harness.commit_file(".gitignore", "private.txt\n")
+    (harness.repository / "private.txt").write_text("private")
+    job = harness.make_worktree_job("", harness.git("rev-parse", "HEAD"))
+    job = replace(job, setup=WorkspaceSetup(copy=("private.txt",)), argv=("cat", "private.txt"))
+    assert run(harness, job) == 0
+    harness.executor.workspaces.release("batch", "one")
+    harness.executor.workspaces.release_batch("batch", ["one"], has_ended=True)
+    checkouts = find_mirror(nodes["one"]).parent / "checkouts"
+    assert harness.wait_until(lambda: [*checkouts.iterdir()] == [])
+    again = replace(job, attempt=replace(job.attempt, n=2))
+    assert run(harness, again) == 0, harness.executor.open_transcript(again.attempt).tail(1000)
 
 
 def test_a_node_that_hangs_does_not_keep_others_waiting(tmp_path: Path) -> None:

@@ -102,6 +102,10 @@ class Connections:
         with self.lock:
             return self.links.setdefault(node, NodeLink(node))
 
+    def is_gone(self, link: NodeLink) -> bool:
+        """Whether nothing there can be reached any more: a node that joins the cluster again is another one."""
+        return link.is_lost or (self.has_listed_nodes and not link.is_alive)
+
     def list(self) -> Sequence[NodeLink]:
         with self.lock:
             return list(self.links.values())
@@ -165,9 +169,8 @@ class Connections:
                 raise NodeGoneError(f"node {link.name} does not answer")
 
     def _is_hopeless(self, link: NodeLink, deadline: float) -> bool:
-        has_left = self.has_listed_nodes and not link.is_alive  # a node that joins again is another one
         is_over = time.monotonic() > deadline or self._closing.is_set()
-        return is_over or has_left or link.is_lost or link.is_silent
+        return is_over or self.is_gone(link) or link.is_silent
 
     def _ask(self, cluster: Cluster, link: NodeLink, call: Call, deadline: float) -> bytes:
         while not cluster.wait([call], 0.5):

@@ -114,6 +114,7 @@ class EngineSpace:
         self.is_leaving = False
         self.has_left = False
         self.sessions: dict[str, float] = {}
+        self.removing: set[str] = set()  # batches
         self.memory: dict[Attempt, int] = {}  # of running attempts, as it was measured last
         self._memory_timer: Timer | None = None
         self.changed = threading.Condition()
@@ -362,6 +363,13 @@ class EngineSpace:
             known = self.attempts.get(attempt)
             if known is not None and known.report.state in {EXITED, LOST}:
                 self.state.attempt(attempt).transcript.unlink(missing_ok=True)
+
+    def begin_removal(self, batch: str) -> bool:
+        """False: an attempt of the batch is here again."""
+        if any(each.batch == batch for each in self.attempts):
+            return False
+        self.removing.add(batch)
+        return True
 
     def remove_batch(self, batch: str) -> None:
         """In a worker: what is left of a batch that has ended."""

@@ -278,6 +278,7 @@ class RayExecutor:
         attempt, size = state.attempt, state.limits.transcript_bytes
         self._needs.place(attempt, link.id)
         try:
+            self._placements.add_node(attempt.batch, link.id)
             self._placements.write(Placement(attempt, link.id, link.name, state.base, size))
         except OSError as error:
             del self._watched[attempt]

@@ -20,8 +20,8 @@ class NodeLink:
     """`node` is None for one that only records of attempts name.
 
     `heard_at`: its last answer. `is_silent`: it should have answered since, and its lease still runs; `is_lost`: that has run
-    out. `offsets`: how much of each transcript is here. `sent`: the commits that its mirror has. `sending` is held while it is
-    sent what it lacks.
+    out. `offsets`: how much of each transcript is here. `sent`: the commits that its mirror has. `packed`: the batches
+    whose ignored files it has. `sending` is held while it is sent what it lacks.
     """
 
     id: str
@@ -45,6 +45,7 @@ class NodeLink:
     limits: dict[Attempt, int] = field(default_factory=dict)
     kept: set[Attempt] = field(default_factory=set)  # ended, and the node was not told yet that all output is here
     sent: set[str] = field(default_factory=set)
+    packed: set[str] = field(default_factory=set)
     sending: threading.Lock = field(default_factory=threading.Lock)
     call: Call | None = None
     called_at: float = 0.0
@@ -65,7 +66,8 @@ class NodeLink:
         """What it said is dealt with. True: it listed all attempts."""
         is_complete = reply.incarnation != self.incarnation
         if is_complete:
-            self.incarnation, self.sent = reply.incarnation, {*reply.tips}
+            # What a node has of a batch is gone when its lease has run out.
+            self.incarnation, self.sent, self.packed = reply.incarnation, {*reply.tips}, set()
         self.renew(reply)
         self.kept.difference_update(self.asked_kept)
         if self.version == self.asked_version:  # else the loop wants to be told everything since

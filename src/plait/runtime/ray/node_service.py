@@ -304,6 +304,8 @@ class NodeService:
             return True
         if space.is_expired or envelope.incarnation != space.incarnation:
             raise wire.StaleLeaseError("the engine's lease has run out")
+        if spec.attempt.batch in space.removing:
+            raise wire.NodeFullError("what it has of the batch is being removed")
         if sum(each.active for each in self.spaces.values()) >= body.slots:
             raise wire.NodeFullError("all slots are taken")
         self._require_space()
@@ -352,7 +354,11 @@ class NodeService:
         if not body.task:
             self._in_worker(body.batch, "", lambda: space.workspaces.worktrees.release_gate(body.batch))
             self._in_loop(lambda: space.forget(body.batch, ""))
-            self._in_worker(body.batch, "", lambda: space.remove_batch(body.batch))
+            if self._in_loop(lambda: space.begin_removal(body.batch)):
+                try:
+                    self._in_worker(body.batch, "", lambda: space.remove_batch(body.batch))
+                finally:
+                    self._in_loop(lambda: space.removing.discard(body.batch))
             return wire.ReleaseReply()
         base = self._in_loop(lambda: space.find_base(body.batch, body.task))
         self._in_worker(body.batch, body.task, lambda: space.release(body, base))

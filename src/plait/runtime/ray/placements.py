@@ -67,6 +67,27 @@ class Placements:
     def list_batch(self, batch: str) -> list[Placement]:
         return list(_read_all(self._state.batch(batch), f"tasks/*/*/{_FILE}"))
 
+    def add_node(self, batch: str, node: str) -> None:
+        """Remember that a node has files of a batch."""
+        if node not in (nodes := self.list_nodes(batch)):
+            path = self._state.nodes_file(batch)
+            make_private_folder(path.parent)
+            replace_file(path, "\n".join([*nodes, node]).encode())
+
+    def remove_node(self, batch: str, node: str) -> None:
+        path = self._state.nodes_file(batch)
+        if rest := [each for each in self.list_nodes(batch) if each != node]:
+            replace_file(path, "\n".join(rest).encode())
+        else:
+            path.unlink(missing_ok=True)
+
+    def list_nodes(self, batch: str) -> list[str]:
+        """The nodes that have files of a batch."""
+        try:
+            return self._state.nodes_file(batch).read_text().split()
+        except OSError:
+            return []
+
     def read_owner(self, make: str) -> str:
         """The name by which nodes know this repository: made once."""
         path = self._state.root / _OWNER_FILE

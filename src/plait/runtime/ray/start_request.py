@@ -44,8 +44,6 @@ class StartSender:
         self._git_dir = git_dir
         self._connections = connections
         self._env = env
-        # The nodes, with their incarnation, that have a batch's ignored files.
-        self._packed: set[tuple[str, str, str]] = set()
 
     def send(self, state: RemoteAttempt, link: NodeLink) -> AttemptSpec:
         """The spec that was sent. Raises what the node raised, or NodeGoneError."""
@@ -54,8 +52,7 @@ class StartSender:
         resumed = self._find_resumed(spec)
         commits = (spec.base, spec.task_base, resumed, *spec.commits)
         refs = {f"{BASES}/{commit}": commit for commit in commits if commit}
-        has_files = (link.id, link.incarnation, spec.attempt.batch) in self._packed
-        if has_files and link.sent.issuperset(refs.values()):
+        if spec.attempt.batch in link.packed and link.sent.issuperset(refs.values()):
             self._send(state, spec, link, refs, resumed)
         else:  # another attempt that starts there at the same time needs the same
             with link.sending:
@@ -65,28 +62,30 @@ class StartSender:
     def _send(
         self, state: RemoteAttempt, spec: AttemptSpec, link: NodeLink, refs: Mapping[str, str], resumed: str
     ) -> None:
-        node, incarnation, ignored = link.node, link.incarnation, None
+        node, incarnation, sent, packed = link.node, link.incarnation, link.sent, link.packed
         assert node is not None
-        key = link.id, incarnation, spec.attempt.batch  # what a node has of a batch is gone when its lease has run out
-        if key not in self._packed and spec.checkout:
-            ignored = pack_ignored_files(Path(spec.checkout), spec.setup)
         start = wire.Start(
             self._prepare_spec(spec),
             _read_repository_format(self._git_dir, spec.base),
             refs,
-            create_bundle(self._git_dir, refs, tuple(link.sent)),
+            create_bundle(self._git_dir, refs, tuple(sent)),
             node.slots,
-            ignored,
+            None if spec.attempt.batch in packed else _pack_files(spec),
             resumed,
             state.is_terminated,
         )
-        try:
+        for _ in range(2):
+            try:
+                self._connections.request(link, start, type(None), REQUEST_SECONDS, incarnation)
+                break
+            except MissingCommitsError:
+                start = replace(start, commits=create_bundle(self._git_dir, refs, ()))
+            except wire.MissingFilesError:
+                start = replace(start, ignored=_pack_files(spec))
+        else:
             self._connections.request(link, start, type(None), REQUEST_SECONDS, incarnation)
-        except MissingCommitsError:
-            start = replace(start, commits=create_bundle(self._git_dir, refs, ()))
-            self._connections.request(link, start, type(None), REQUEST_SECONDS, incarnation)
-        link.sent.update(refs.values())
-        self._packed.add(key)
+        sent.update(refs.values())
+        packed.add(spec.attempt.batch)
 
     def _find_resumed(self, spec: AttemptSpec) -> str:
         """What the task's last attempt left, which this one continues."""
@@ -111,6 +110,10 @@ class StartSender:
             inherited=inherited,
             checkout="",
         )
+
+
+def _pack_files(spec: AttemptSpec) -> bytes:
+    return pack_ignored_files(Path(spec.checkout), spec.setup) if spec.checkout else b""
 
 
 def _read_repository_format(git_dir: Path, commit: str) -> wire.RepositoryFormat:

@@ -48,6 +48,10 @@ class UnsuitableNodeError(NodeRefusedError):
     """The node can't run this attempt: it lacks a program, or a sandbox. Another attempt may be fine there."""
 
 
+class MissingFilesError(WorldError):
+    """The node has no ignored files for the batch: it needs them again."""
+
+
 class NodeGoneError(WorldError):
     """The node can't be reached."""
 
@@ -67,7 +71,8 @@ class RepositoryFormat:
 @dataclass(frozen=True, slots=True)
 class Start:
     """`commits` is a bundle of those in `refs` that the node lacks. `ignored` is an archive of the checkout's ignored files
-    that the workspace is set up with; None: there are none. `resume` is what the task's last attempt left.
+    that the workspace is set up with, empty if there are none; None: the node has them. `resume` is what the task's last attempt
+    left.
 
     `is_terminated`: the attempt is only prepared, not launched.
     """
@@ -241,7 +246,7 @@ _ERRORS: Mapping[str, type[PlaitError]] = {
     each.__name__: each
     for each in (
         *(AgentError, UserError, WorldError, WorktreeError, BundleError, MissingCommitsError),
-        *(NodeFullError, StaleLeaseError, NodeDiskFullError, UnsuitableNodeError),
+        *(NodeFullError, StaleLeaseError, NodeDiskFullError, UnsuitableNodeError, MissingFilesError),
     )
 }
 

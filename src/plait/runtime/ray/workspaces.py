@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -53,7 +53,7 @@ class RayWorkspaces:
         self._connections = connections
         self._workers = workers
         self._captures: dict[Attempt, CommandControl] = {}
-        self._releasing = Counter[tuple[str, str]]()  # tasks whose release is not over, by node and batch
+        self._releasing = defaultdict[tuple[str, str], set[str]](set)  # tasks, by node and batch
         self._ended: set[tuple[str, str]] = set()  # nodes and batches of which nothing else is left to release
 
     def path(self, attempt: Attempt) -> str:
@@ -149,27 +149,32 @@ class RayWorkspaces:
             self.release_on(self._connections.find(node), batch, task)
 
     def release_batch(self, batch: str, ended_tasks: Sequence[str], *, has_ended: bool) -> None:
-        placements = [each for each in self._placements.list_batch(batch) if each.node]
+        held = {(each.node, each.attempt.task) for each in self._placements.list_batch(batch) if each.node}
         tasks = {*ended_tasks}
-        for node, task in sorted({(each.node, each.attempt.task) for each in placements}):
+        for node, task in sorted(held):
             if task in tasks:
                 self.release_on(self._connections.find(node), batch, task)
         if has_ended:
-            for node in sorted({each.node for each in placements}):
+            kept = {node for node, task in held if task and task not in tasks}  # the only place where their work is
+            for node in {*self._placements.list_nodes(batch)} - kept:
                 self._ended.add((node, batch))
                 self._release_rest(self._connections.find(node), batch)
 
     def release_on(self, link: NodeLink, batch: str, task: str) -> None:
         """Save what the node has of the task's work here, and give its workspace back."""
-        self._releasing[link.id, batch] += 1
+        releasing = self._releasing[link.id, batch]
+        if task in releasing:  # the second one would not know what the first one has taken
+            return
+        releasing.add(task)
         self._needs.forget_home(batch, task)
 
         def end() -> None:
-            self._releasing[link.id, batch] -= 1
+            releasing.remove(task)
             self._release_rest(link, batch)
 
         def log_error(error: Exception) -> None:
             _log_release_error(link, f"{batch} {task}", error)
+            self._ended.discard((link.id, batch))
             end()
 
         self._workers.submit(
@@ -179,20 +184,18 @@ class RayWorkspaces:
     def _release_rest(self, link: NodeLink, batch: str) -> None:
         """What a node has of a batch that has ended, once the work of all its tasks is here."""
         key = link.id, batch
-        if self._releasing[key] > 0:
+        if self._releasing[key]:
             return
         del self._releasing[key]
         if key in self._ended:
             self._ended.remove(key)
-            log_error = partial(_log_release_error, link, f"batch {batch}")
-            self._workers.submit(
-                ("node", batch, ""), lambda: self._release_batch(link, batch), lambda _: None, log_error
-            )
+            self._placements.remove_node(batch, link.id)  # before: the batch may be continued meanwhile
 
-    def _release_batch(self, link: NodeLink, batch: str) -> None:
-        kept = {each.attempt.task for each in self._placements.list_batch(batch) if each.node == link.id} - {""}
-        if not kept:  # else it is the only place where their work is
-            self._release(link, batch, "")
+            def log_error(error: Exception) -> None:
+                self._placements.add_node(batch, link.id)
+                _log_release_error(link, f"batch {batch}", error)
+
+            self._workers.submit(("node", batch, ""), lambda: self._release(link, batch, ""), lambda _: None, log_error)
 
     def _release(self, link: NodeLink, batch: str, task: str) -> None:
         placements = [each for each in self._placements.list_task(batch, task) if each.node == link.id]
@@ -202,7 +205,7 @@ class RayWorkspaces:
                 request = wire.Release(batch, task, frozenset(taken))
                 reply = self._connections.request(link, request, ReleaseReply, RELEASE_SECONDS)
             except NodeGoneError:
-                if not link.is_lost:
+                if not self._connections.is_gone(link):
                     raise
             else:
                 base = next((each.base for each in placements if each.base), "")
