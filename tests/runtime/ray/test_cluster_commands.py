@@ -117,7 +117,7 @@ def test_setup_and_checks_pass_on_a_node_before_any_agent_starts(project: TempPr
         env={"TOKEN": "a-secret-12345"},
     )
     assert passing.code == 0, passing
-    assert passing.err.splitlines()[0] == "Looking for a node that can run command"
+    assert passing.err.splitlines()[0] == "Looking for a node that can run the agent command"
     again = project.plait("retry", "one", "--verify", "exit 4")
     assert again.code == 2, again
 

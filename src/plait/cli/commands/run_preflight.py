@@ -23,7 +23,8 @@ def check_base(preflight: Preflight, *, interactive: bool, as_json: bool) -> int
 
     def print_check(check: BaseCheck) -> None:
         if check.agent:
-            print_line(f"Looking for a node that can run {check.agent}", stderr=not is_live)
+            agent = "the agent command" if check.agent == "command" else check.agent
+            print_line(f"Looking for a node that can run {agent}", stderr=not is_live)
             return
         first, *rest = check.command.strip().split("\n")
         command = f"{first} …" if rest else first
