@@ -293,7 +293,7 @@ class Connections:
                 link.gateway = cluster.open_gateway(link.node, self._config.folder)
             link.is_describing = not link.key
             if link.is_describing:
-                link.call = cluster.send(link.gateway, "describe")
+                link.call = cluster.send(link.gateway, "describe", __version__.encode())
             else:
                 with self.lock:
                     offsets, link.asked_kept = dict(link.offsets), tuple(link.kept)

@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from itertools import chain, count
 from pathlib import Path
 
 from plait import __version__
@@ -27,8 +28,7 @@ FOLDER_VARIABLE = "PLAIT_NODE_FOLDER"  # overrides where a node keeps its files
 WATCH_SECONDS = 0.5
 PATIENCE_SECONDS = 2.0  # for an engine that has just asked who serves here
 UNASKED_SECONDS = 60.0  # until an actor ends whose daemon no engine asks for
-_NODE_FILE, _LOCK_FILE = "node", "claim.lock"
-_MAX_FOLDERS = 64  # of nodes on one machine
+_NODE_FILE = "node"
 
 
 class Gateway:
@@ -43,11 +43,13 @@ class Gateway:
         self._described_at = time.monotonic()
         threading.Thread(target=self._watch, daemon=True).start()
 
-    def describe(self) -> bytes:
-        """NodeFacts, encoded."""
-        self._described_at = time.monotonic()
+    def describe(self, version: bytes) -> bytes:
+        """NodeFacts, encoded, for an engine of this version of plait. If that is another one, nothing is started, and this actor,
+        which may be older than what is installed here, doesn't stay for it.
+        """
         problem, key = _find_problem(), b""
-        if not problem:
+        if not problem and version == __version__.encode():
+            self._described_at = time.monotonic()
             try:
                 key = self._ensure_daemon()
             except (PlaitError, OSError) as error:
@@ -66,19 +68,18 @@ class Gateway:
         return answer[1:] if answer[:1] == node_daemon.ANSWER_PREFIX else b""
 
     def _ensure_daemon(self) -> bytes:
-        # Two nodes of this machine might choose the same folder.
-        with self._lock, hold_lock(self._root / _LOCK_FILE):
+        # Two nodes of this machine might choose the same folder. Those of others, which may share it, don't wait.
+        with self._lock, hold_lock(self._root / f"{socket.gethostname()}.lock"):
             return node_daemon.ensure_running(self._claim_folder())
 
     def _claim_folder(self) -> Path:
         """This node's own: several nodes may be on one machine, or share a home folder."""
         if self._folder is None:
             host = socket.gethostname()
-            names = [host, *(f"{host}-{number}" for number in range(2, _MAX_FOLDERS))]
-            folders = [self._root / name for name in names]
-            own = [folder for folder in folders if _read_node(folder) == self._node]
-            free = (folder for folder in folders if not node_daemon.is_running(folder))
-            folder = own[0] if own else next(free)
+            own = (file.parent for file in self._root.glob(f"*/{_NODE_FILE}") if file.read_text() == self._node)
+            names = chain([host], (f"{host}~{number}" for number in count(2)))  # no host is called so
+            free = (path for name in names if not node_daemon.is_running(path := self._root / name))
+            folder = next(own, None) or next(free)
             make_private_folder(folder)
             replace_file(folder / _NODE_FILE, self._node.encode())
             self._folder = folder
@@ -112,13 +113,6 @@ class Gateway:
 def find_root(folder: str) -> Path:
     """Where this machine keeps what the setting names."""
     return Path(os.environ.get(FOLDER_VARIABLE) or Path.home() / folder)
-
-
-def _read_node(folder: Path) -> str:
-    try:
-        return (folder / _NODE_FILE).read_text()
-    except OSError:
-        return ""
 
 
 def _find_problem() -> str:
