@@ -13,15 +13,26 @@ import pytest
 from plait import __version__
 from plait.client.doctor.check import DoctorCheck
 from plait.client.doctor.cluster_checks import NodeFindings, inspect_node
-from plait.core.errors import UserError
+from plait.core.errors import UserError, WorldError
 from plait.runtime.ray import cluster
-from plait.runtime.ray.cluster import require_head, resolve_address
+from plait.runtime.ray.cluster import require_head, require_local_node, resolve_address
 from plait.runtime.ray.connections import compare_versions
 
 
 def find_folder_checks(folder: Path) -> list[DoctorCheck]:
     findings = msgspec.json.decode(inspect_node(str(folder), ()), type=NodeFindings)
     return [check for check in findings.checks if check.topic == "folder"]
+
+
+def test_a_machine_that_is_no_node_is_told_so_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ray would look for a minute."""
+    services = pytest.importorskip("ray._private.services")
+    monkeypatch.setattr(services, "find_node_ids", set)
+    with pytest.raises(
+        WorldError, match=r"this machine is not a node of the Ray cluster at 10\.0\.0\.1:6379"
+    ) as raised:
+        require_local_node("10.0.0.1:6379")
+    assert raised.value.hint == "Add it, without slots: ray start --address 10.0.0.1:6379 --num-cpus 0"
 
 
 def test_a_folder_that_every_user_can_write_to_is_a_problem(tmp_path: Path) -> None:

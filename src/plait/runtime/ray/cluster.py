@@ -28,6 +28,7 @@ HEAD_SECONDS = 10.0  # until the head answers
 INSTALL_HINT = "pip install 'plait[ray]'"
 _COLOR = re.compile(r"\x1b\[[\d;]*m")
 _HOST_AND_PORT = re.compile(r"\S+:\d+")
+_RAYS_REASON = "Failed to connect to Ray cluster"  # it says no more
 _VERSIONS = re.compile(r"Ray: (\S+)\s+Python: (\S+)")
 _HTTP2_SETTINGS, _HTTP2_HEADER_BYTES = b"\4", 9
 _HTTP2_PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0" + _HTTP2_SETTINGS + bytes(5)  # and no settings of ours
@@ -47,7 +48,7 @@ def import_ray() -> Any:  # Ray's own functions
         import ray.util.scheduling_strategies
     except ImportError as error:
         raise UserError("Ray is not installed, and the executor ray needs it", hint=INSTALL_HINT) from error
-    logging.getLogger("ray").setLevel(logging.ERROR)  # what matters is raised
+    logging.getLogger("ray").setLevel(logging.CRITICAL)  # what matters is raised
     return ray
 
 
@@ -88,12 +89,15 @@ class Cluster:
             if not ray.is_initialized():
                 try:
                     require_head(self._address)
+                    require_local_node(self._address)
                     ray.init(
                         address=self._address,
                         namespace=NAMESPACE,
                         log_to_driver=False,
                         configure_logging=False,
                     )
+                except WorldError:
+                    raise
                 except Exception as error:
                     raise _explain_connection(self._address, error) from error
             _users += 1
@@ -258,6 +262,16 @@ def require_head(address: str) -> None:
             raise ConnectionError("what listens there is not the head of a Ray cluster")
 
 
+def require_local_node(address: str) -> None:
+    """Raises WorldError at once where Ray would look for a minute: a process connects through a node of its own machine."""
+    services = import_ray()._private.services  # noqa: SLF001
+    if address != "auto" and not services.find_node_ids():
+        raise WorldError(
+            f"this machine is not a node of the Ray cluster at {address}",
+            hint=f"Add it, without slots: ray start --address {address} --num-cpus 0",
+        )
+
+
 def _explain_connection(address: str, error: Exception) -> WorldError:
     if address == "auto" and "find any running Ray instance" in f"{error}":
         return WorldError(
@@ -272,9 +286,10 @@ def _explain_connection(address: str, error: Exception) -> WorldError:
             f" Ray {ours} and Python {our_python}",
             hint="Install the same versions of Ray and Python as on the cluster's nodes.",
         )
+    reason = _first_line(error)
     return WorldError(
-        f"can't reach the Ray cluster at {address}: {_first_line(error)}",
-        hint="Check that it runs (ray status), the setting ray.address or RAY_ADDRESS, and that this machine has its token.",
+        f"can't reach the Ray cluster at {address}{'' if reason.startswith(_RAYS_REASON) else f': {reason}'}",
+        hint="Check that it runs (ray status), the setting ray.address or RAY_ADDRESS, and that this machine is a node of it.",
     )
 
 
