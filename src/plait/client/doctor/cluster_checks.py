@@ -64,6 +64,8 @@ def _check_nodes(cluster: Cluster, config: Config) -> list[DoctorCheck]:
     text = f"{len(nodes)} {'node' if len(nodes) == 1 else 'nodes'} with {slots} slots"
     hint = "Start nodes with slots: ray start --resources '{\"agent\": 4}'."
     checks = [ok(_TOPIC, text) if slots else problem(_TOPIC, f"{text}: nothing can start", hint)]
+    idle = [ok(node.name, f"{node.address}, no slots: it runs no attempts") for node in nodes if not node.slots]
+    nodes = [node for node in nodes if node.slots]
     names = tuple(name for name in config.default_agents if name in AGENTS)
     calls = {node.id: (time.time(), cluster.start_task(node, inspect_node, config.ray.folder, names)) for node in nodes}
     waiting, deadline, answered_at = [call for _, call in calls.values()], time.monotonic() + TIMEOUT_SECONDS, {}
@@ -74,7 +76,7 @@ def _check_nodes(cluster: Cluster, config: Config) -> list[DoctorCheck]:
     for node in sorted(nodes, key=lambda node: node.name):
         sent_at, call = calls[node.id]
         checks += _describe_node(cluster, node, call, sent_at, answered_at.get(call, 0.0))
-    return checks
+    return checks + idle
 
 
 def _describe_node(
@@ -91,8 +93,7 @@ def _describe_node(
     mismatch = compare_versions(findings.version, findings.python)
     versions = problem(node.name, mismatch) if mismatch else ok(node.name, f"plait: {findings.version}")
     found = [DoctorCheck(node.name, each.verdict, f"{each.topic}: {each.text}", each.hint) for each in findings.checks]
-    text = f"{node.address}, {node.slots} slots"
-    slots = ok(node.name, text) if node.slots else warning(node.name, f"{text}: no attempt runs there")
+    slots = ok(node.name, f"{node.address}, {node.slots} slots")
     return [slots, versions, *found, *(DoctorCheck(node.name, each.verdict, each.text, each.hint) for each in clock)]
 
 
