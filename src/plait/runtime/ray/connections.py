@@ -122,6 +122,11 @@ class Connections:
             link.offsets.pop(attempt, None)
             link.limits.pop(attempt, None)
 
+    def list_attempts(self, link: NodeLink) -> Sequence[Attempt]:
+        """Those on a node whose output is read."""
+        with self.lock:
+            return tuple(link.offsets)
+
     def drop_output(self, link: NodeLink, attempt: Attempt) -> None:
         """Have the node delete what it printed: all of it is here."""
         with self.lock:

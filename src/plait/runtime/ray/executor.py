@@ -107,10 +107,12 @@ class RayExecutor:
         return "" if node_choice.count_slots(nodes) else node_choice.explain_no_slots(nodes)
 
     def list_nodes(self) -> Sequence[NodeStatus]:
+        """Those that have left the cluster are listed for as long as their attempts may continue."""
         active = self._count_active()
-        links = [link for link in self.connections.list() if link.node is not None]
+        links = [each for each in self.connections.list() if each.node is not None]
         names = {link.name for link in links if link.is_alive}  # a node that was started again is another one
-        links = [link for link in links if link.is_alive or link.name not in names]
+        has_listed = self.connections.has_listed_nodes
+        links = [each for each in links if each.is_alive or not (each.name in names or (each.is_lost and has_listed))]
         return [link.describe(active[link.id]) for link in sorted(links, key=lambda each: each.name)]
 
     def measure_memory(self) -> Mapping[Attempt, int]:
@@ -331,16 +333,13 @@ class RayExecutor:
             elif report.state in {wire.PREPARING, wire.RUNNING}:
                 self._end_stale(link, report.attempt)
         reported = {report.attempt for report in reply.attempts}
-        for attempt in self._list_on(link):
+        for attempt in self.connections.list_attempts(link):
             self._apply(attempt, steps.OutputRead(link.offsets.get(attempt, 0)))
             if is_complete and attempt not in reported:
                 self._needs.forget_home(attempt.batch, attempt.task)
                 self._apply(attempt, steps.Forgotten(f"its node {link.name} knows nothing of it"))
         self._record_memory(reply)
         self._place_soon()
-
-    def _list_on(self, link: NodeLink) -> list[Attempt]:
-        return [each.attempt for each in self._watched.values() if each.node == link.id]
 
     def _record_memory(self, reply: wire.PollReply) -> None:
         for attempt, size in reply.memory:
@@ -378,7 +377,7 @@ class RayExecutor:
             return
         why = f"its node {link.name} has not answered for {self._config.lease:g} s"
         is_outage = not node_choice.count_slots(self._list_known_nodes())
-        for attempt in self._list_on(link):
+        for attempt in self.connections.list_attempts(link):
             self._apply(attempt, steps.NodeLost(why, is_outage))
         self._needs.lose_node(link.id)
         self._place_soon()

@@ -80,12 +80,12 @@ class NodeLink:
         last = self.last
         if self.problem:
             return self.problem
+        if not self.is_alive:
+            return "it has left the cluster"
         if self.is_lost:
             return "it does not answer"
         if last is not None and last.disk_full_reason:
             return last.disk_full_reason
-        if not self.is_alive:
-            return "it has left the cluster"
         return "" if last is not None else "it has not answered yet"
 
     def view(self, active: int, now: float) -> Node:
