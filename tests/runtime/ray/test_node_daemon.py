@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
+from multiprocessing.connection import Listener
 from pathlib import Path
+from typing import Any, Never
 
 import psutil
 
@@ -23,3 +26,19 @@ def test_it_is_no_child_of_the_process_that_starts_it(tmp_path: Path) -> None:
         wait_until(lambda: not node_daemon.is_running(folder))
     assert not (folder / node_daemon.SOCKET).exists()
     assert (folder / node_daemon.LOG_FILE).read_text() == ""
+
+
+def test_it_serves_again_when_it_may_open_files_again() -> None:
+    """Else it could neither be used nor replaced while it ends what engines have there."""
+    errors = [OSError(errno.EMFILE, "too many open files"), OSError("it is closed")]
+
+    class FullListener(Listener):
+        def __init__(self) -> None:
+            pass
+
+        def accept(self) -> Never:
+            raise errors.pop(0)
+
+    unused: Any = None
+    node_daemon._accept(FullListener(), unused)
+    assert errors == []

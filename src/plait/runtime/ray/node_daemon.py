@@ -6,6 +6,7 @@ node, so that leases end attempts also when these are gone. It ends by itself wh
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
@@ -31,6 +32,7 @@ GRACES_VARIABLE = "PLAIT_NODE_GRACES"  # seconds of GracePeriods' first three, f
 CHECK_SECONDS = 0.25
 START_SECONDS = 60.0
 MAX_LOG_BYTES = 1 << 20  # of earlier daemons
+_FULL = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
 KEY_REQUEST, KEY_PREFIX = b"key", b"K"
 ANSWER_PREFIX, ERROR_PREFIX = b"A", b"E"
 
@@ -83,8 +85,11 @@ def _accept(listener: Listener, service: NodeService) -> None:
     while True:
         try:
             connection = listener.accept()
-        except OSError:
-            return
+        except OSError as error:
+            if error.errno not in _FULL:
+                return
+            time.sleep(CHECK_SECONDS)  # until another request is answered
+            continue
         threading.Thread(target=_serve, args=(connection, service), daemon=True).start()
 
 
