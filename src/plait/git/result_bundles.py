@@ -43,6 +43,7 @@ from plait.git.kept_objects import (
 from plait.git.objects import FILE_MODES, FOLDER_MODE, GITLINK_MODE, is_safe_path
 from plait.git.refs import (
     BASES,
+    OBJECT_ID,
     attempt_ref,
     may_have_ref,
     remove_blank_ref,
@@ -163,6 +164,8 @@ class ResultReceiver:
         Raises RejectedResultError if the result breaks a rule, BundleError if it is damaged or incomplete, StaleResultError if
         the task has moved on, and WorldError if the repository can't take it now.
         """
+        if expected.tip and not OBJECT_ID.match(expected.tip):
+            raise RejectedResultError(f"the result names no commit: {expected.tip[:100]!r}")
         repository, git, common, quarantine = self._repository, self._git, self._repository.common, self._quarantine
         refs = _read_refs(repository, git, expected.attempt) if expected.tip else {}
         stored = _store_checked(quarantine, git, data, expected, self._scratch)

@@ -126,9 +126,9 @@ def read_record_files(folder: Path) -> dict[str, bytes]:
 
 
 def write_record_files(folder: Path, files: Mapping[str, bytes]) -> None:
-    """Write the record files of an attempt that ran on another machine. Raises OSError."""
+    """Write the record files of an attempt that ran on another machine, which may send anything. Raises OSError."""
     for name, data in files.items():
-        if name in RECORD_FILES:
+        if name in RECORD_FILES and len(data) <= MAX_RECORD_BYTES:
             write_private_file(folder / name, data)
 
 

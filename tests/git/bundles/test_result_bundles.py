@@ -109,6 +109,13 @@ def test_another_commit_than_the_announced_one_is_refused(
     assert unchanged()
 
 
+@pytest.mark.parametrize("tip", ["HEAD", "--all", "trunk\0", "\n"])
+def test_a_result_is_named_by_its_object_id(repository: GitRepository, base: str, tip: str) -> None:
+    """Also where nothing has to be sent."""
+    with pytest.raises(RejectedResultError, match="names no commit"):
+        take_over_result(repository.git_dir, b"", ExpectedResult(make_attempt(), tip, base), environment())
+
+
 def test_a_result_that_does_not_descend_from_its_base_is_refused(
     repository: GitRepository, node: ClusterNode, base: str, unchanged: Callable[[], bool]
 ) -> None:
