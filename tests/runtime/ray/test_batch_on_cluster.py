@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -121,6 +122,14 @@ def check_nothing_left(project: TempProject, cluster: RayCluster) -> None:
     assert project.find_leftovers() == []
 
 
+def check_mirrors(cluster: RayCluster) -> None:
+    """They hold what attempts began with, and nothing of the batch, which has ended."""
+    for node in cluster.nodes.values():
+        for mirror in node.folder.glob("*/engine-*/mirror.git"):
+            refs = subprocess.check_output(["git", "-C", mirror, "for-each-ref", "--format=%(refname)"], text=True)
+            assert {ref for ref in refs.split() if not ref.startswith("refs/plait/bases/")} == set()
+
+
 def check_page(project: TempProject, task: str, node: str) -> None:
     """It shows the cluster's nodes, all of whose slots are used, and the node of the task's attempt."""
     with browser() as chromium, serve_page(project) as server, window(chromium, server) as opened:
@@ -197,6 +206,7 @@ def test_a_batch_runs_on_nodes_that_come_and_survives_its_engine(project: TempPr
     assert [count_runs(project, name) for name in names] == [1] * len(names)
     assert project.snapshot_user_files() == before
     check_nothing_left(project, cluster)
+    check_mirrors(cluster)
     secrets = {TOKEN.encode(), PRIVATE.encode(), WITHHELD.encode()}
     for folder in (project.place.state, *(node.folder for node in cluster.nodes.values())):
         assert search_files(folder, secrets) == {}
@@ -220,8 +230,10 @@ def test_attempts_of_a_node_that_dies_run_elsewhere(project: TempProject, cluste
     assert count_runs(project, "first") == 2
     losses = {record.event.attempt.task for record in project.read_records() if isinstance(record.event, AttemptLost)}
     assert losses == {*names} - {*others}
+    assert "raylet" not in (project.place.state / "engine.log").read_text()  # what Ray logged on the node
     del cluster.nodes[lost.name]
     check_nothing_left(project, cluster)
+    check_mirrors(cluster)
 
 
 @LONG

@@ -48,7 +48,9 @@ def import_ray() -> Any:  # Ray's own functions
         import ray.util.scheduling_strategies
     except ImportError as error:
         raise UserError("Ray is not installed, and the executor ray needs it", hint=INSTALL_HINT) from error
-    logging.getLogger("ray").setLevel(logging.CRITICAL)  # what matters is raised
+    # What matters is raised. Ray would print the logs of nodes that are lost.
+    logging.getLogger("ray").setLevel(logging.CRITICAL)
+    ray._private.worker.print_to_stdstream = lambda *_, **__: None  # noqa: SLF001
     return ray
 
 
