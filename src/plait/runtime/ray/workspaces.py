@@ -189,7 +189,8 @@ class RayWorkspaces:
         del self._releasing[key]
         if key in self._ended:
             self._ended.remove(key)
-            self._placements.remove_node(batch, link.id)  # before: the batch may be continued meanwhile
+            if not (link.is_lost and link.is_alive):  # it may come back
+                self._placements.remove_node(batch, link.id)  # before it is asked: the batch may be continued meanwhile
 
             def log_error(error: Exception) -> None:
                 self._placements.add_node(batch, link.id)
