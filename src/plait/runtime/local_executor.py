@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -73,8 +73,7 @@ class LocalExecutor:
         )
         self._cgroup_mover = CgroupMover(reactor, self._table)
         self._sweep_timer: Timer | None = None
-        self._removals: list[Callable[[], None]] = []  # of sandboxes
-        self._removal_timer: Timer | None = None
+        self._removal_timer: Timer | None = None  # of sandboxes
         self._trim_timer: Timer | None = None
 
     def attempt_folder(self, attempt: Attempt) -> str:
@@ -290,19 +289,14 @@ class LocalExecutor:
         report_result(self._callbacks, live.attempt, live.result)
 
     def _close_sandbox(self, live: LiveAttempt) -> None:
-        removal = self.workspaces.close_sandbox(live.folder)
-        if removal is not None:
-            self._removals.append(removal)
-            if self._removal_timer is None:
-                self._removal_timer = self._reactor.call_later(REMOVAL_DELAY_SECONDS, self._remove_sandboxes)
+        if self.workspaces.close_sandbox(live.folder) and self._removal_timer is None:
+            self._removal_timer = self._reactor.call_later(REMOVAL_DELAY_SECONDS, self._remove_sandboxes)
 
     def _remove_sandboxes(self) -> None:
         if self._removal_timer is not None:
             self._removal_timer.cancel()
             self._removal_timer = None
-        for start in self._removals:
-            start()
-        self._removals.clear()
+        self.workspaces.remove_sandboxes()
 
     def _mark_ended(self, root: TreeRoot) -> None:
         self._table.ended[root.tag] = root

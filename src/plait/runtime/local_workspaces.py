@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
+from uuid import uuid4
 
 from plait.core.errors import describe_error
 from plait.core.task import Attempt, Step
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from plait.runtime.setup.setup_command import SetupSpec
 
 DISK_CHECK_SECONDS = 60.0
+_ENDED_SANDBOX_PREFIX = "sandbox-"
 
 T = TypeVar("T")
 Argv = tuple[str, ...]
@@ -213,31 +216,35 @@ class LocalWorkspaces:
         """Whether the path is in a worktree: an attempt may work in place in what an earlier one left."""
         return self._worktrees is not None and Path(path).resolve().is_relative_to(self._worktrees.root.resolve())
 
-    def close_sandbox(self, folder: AttemptFolder) -> Callable[[], None] | None:
-        """The attempt has ended: keep the files that it wrote for plait. What removes its home and /tmp when there is time;
-        None: it had no sandbox.
+    def close_sandbox(self, folder: AttemptFolder) -> bool:
+        """The attempt has ended: keep the files that it wrote for plait. Its home and /tmp are moved to where `remove_sandboxes`
+        finds them, also after a crash. False: it had no sandbox.
         """
         if not folder.sandbox.exists() and not folder.child_sandboxes.exists():
-            return None
-        from plait.runtime.sandbox.preparation import (
-            collect_attempt_files,
-            remove_planted_link,
-            remove_private_folder,
-            restore_denials,
-        )
+            return False
+        from plait.runtime.sandbox.preparation import collect_attempt_files, remove_planted_link, restore_denials
 
         remove_planted_link(self.folder.root.parent)
         collect_attempt_files(folder.path)
         restore_denials(folder.path)
+        make_private_folder(self._trash)
+        for path in (folder.sandbox, *folder.path.glob("*/sandbox")):
+            with suppress(FileNotFoundError):
+                path.rename(self._trash / f"{_ENDED_SANDBOX_PREFIX}{uuid4().hex}")
+        return True
 
-        def remove() -> None:
-            for path in (folder.path, *(part.parent for part in folder.path.glob("*/sandbox"))):
-                remove_private_folder(path)
+    def remove_sandboxes(self) -> None:
+        """The homes of attempts that have ended, and what limited these."""
+        for private in self._trash.glob(f"{_ENDED_SANDBOX_PREFIX}*"):
+            from plait.runtime.sandbox.preparation import remove_private_folder  # only where there are sandboxes
 
-        def start_removal() -> None:
-            self._workers.submit(("sandbox", str(folder.path)), remove, lambda _: None, lambda _: None)
+            job = partial(remove_private_folder, private)
+            self._workers.submit(("sandbox", private.name), job, lambda _: None, lambda _: None)
 
-        return start_removal
+    @property
+    def _trash(self) -> Path:
+        """Which gc empties, too."""
+        return self.folder.root / "trash"
 
     def _find_setup(self, spec: AttemptSpec) -> SetupSpec | None:
         """What is left to do for the workspace, or to warn about; None: nothing."""

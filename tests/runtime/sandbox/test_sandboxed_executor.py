@@ -171,7 +171,25 @@ def test_the_private_folders_are_removed_and_results_are_kept(harness: ExecutorH
     assert harness.wait_for_end(job.attempt) == 5
     assert (folder / "result.json").read_text() == "{}\n"
     assert not (folder / "link.json").exists()
-    assert harness.wait_until(lambda: not (folder / "sandbox").exists())
+    assert harness.wait_until(lambda: not list(folder.parents[4].glob("trash/*")))
+
+
+def test_the_next_engine_removes_what_one_that_was_killed_has_left(
+    harness: SandboxedHarness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for delay in ("REMOVAL_DELAY_SECONDS", "SWEEP_DELAY_SECONDS"):
+        monkeypatch.setattr(f"plait.runtime.local_executor.{delay}", 3600.0)
+    job = harness.make_job("echo secret >~/secret.txt; echo secret >/tmp/secret.txt")
+    harness.executor.start(job)
+    assert harness.wait_for_end(job.attempt) == 0
+    state = Path(harness.executor.attempt_folder(job.attempt)).parents[4]
+
+    def has_secret() -> bool:
+        return any("secret.txt" in names for _, _, names in os.walk(state))
+
+    assert has_secret()
+    harness.open_executor(RecordedCallbacks()).end_leftovers()
+    assert harness.wait_until(lambda: not has_secret())
 
 
 def test_limits_of_strict_hold(harness: SandboxedHarness) -> None:

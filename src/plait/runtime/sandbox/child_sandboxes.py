@@ -81,7 +81,7 @@ class ChildSandboxes:
                 disable_replaced_repositories(gitdir)
             for line in read_denials(folder):
                 os.write(sys.stderr.fileno(), line)
-            remove_private_folder(folder)
+            remove_private_folder(AttemptFolder(folder).sandbox)
 
 
 @contextmanager

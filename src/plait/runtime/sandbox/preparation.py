@@ -230,13 +230,13 @@ def remove_planted_link(git_dir: Path) -> None:
         remove_tree(link)
 
 
-def remove_private_folder(attempt_folder: Path) -> None:
+def remove_private_folder(private: Path) -> None:
     """The attempt's home and /tmp, and what limited it, when it has ended."""
-    remove_container(AttemptFolder(attempt_folder).sandbox)
-    _remove_changed_programs(AttemptFolder(attempt_folder).sandbox)
-    remove_limit_groups(AttemptFolder(attempt_folder).sandbox)
+    remove_container(private)
+    _remove_changed_programs(private)
+    remove_limit_groups(private)
     with suppress(OSError):
-        remove_tree(AttemptFolder(attempt_folder).sandbox)
+        remove_tree(private)
 
 
 def _save_fingerprint(private: Path, folder: Path) -> None:
