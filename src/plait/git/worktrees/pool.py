@@ -107,7 +107,7 @@ class WorktreePool:
         """Discard those that waited longest, except one that is in use by others or has changes that can't be saved."""
         waiting = sorted(filter(is_real_folder, list_children(self._layout.pool)), key=_pooled_at)
         for folder in waiting[: max(0, len(waiting) - keep)]:
-            with _hold_pooled(folder) as is_held, suppress(UnsavedError):
+            with _hold(folder) as is_held, suppress(UnsavedError):
                 if is_held:
                     worktree = Worktree(folder, self._find_gitdir(folder))
                     save_edits(self._repository, worktree)
@@ -324,8 +324,8 @@ def _pooled_at(folder: Path) -> float:
 
 
 @contextmanager
-def _hold_pooled(folder: Path) -> Iterator[bool]:
-    """Keep others from taking a pooled worktree; False if another process takes or discards it."""
+def _hold(folder: Path) -> Iterator[bool]:
+    """Keep others from taking or deleting a folder; False if another process does, or if it is gone."""
     fd = None
     try:
         with suppress(FileNotFoundError):
@@ -337,11 +337,9 @@ def _hold_pooled(folder: Path) -> Iterator[bool]:
 
 
 def _delete(path: Path) -> None:
-    fd = flock.try_lock_folder(path) if is_real_folder(path) else -1
-    if fd is None:
-        return
-    try:
+    if not is_real_folder(path):
         remove_tree(path)
-    finally:
-        if fd >= 0:
-            os.close(fd)
+        return
+    with _hold(path) as is_held:
+        if is_held:
+            remove_tree(path)
