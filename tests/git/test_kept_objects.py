@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 import subprocess
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -99,6 +102,25 @@ def test_what_a_merge_makes_is_synced_before_the_branch_is_moved(tmp_path: Path)
     synced = [event["sid"] for event in events if event.get("key") == "fsync/hardware-flush"]
     assert len(packs) == 3
     assert [sid for sid in packs if sid not in synced] == []
+
+
+@pytest.mark.skipif(not Path("/dev/shm").is_dir(), reason="there is no other disk")
+def test_packs_for_objects_on_another_disk_are_synced(worktree: TaskWorktree, monkeypatch: pytest.MonkeyPatch) -> None:
+    synced, sync = list[str](), os.fsync
+
+    def record(fd: int) -> None:
+        synced.append(Path(f"/proc/self/fd/{fd}").readlink().name)
+        sync(fd)
+
+    with TemporaryDirectory(dir="/dev/shm") as disk:
+        objects = worktree.common / "objects"
+        shutil.move(objects, f"{disk}/objects")
+        objects.symlink_to(f"{disk}/objects")
+        worktree.write("new.txt", "new\n")
+        monkeypatch.setattr(os, "fsync", record)
+        tip = worktree.capture().tip
+        assert worktree.show(tip, "new.txt") == "new"
+    assert {".pack.plait", ".idx.plait"} <= {name[name.find(".") :] for name in synced}
 
 
 def test_a_gc_while_the_ref_is_moved_keeps_the_objects(worktree: TaskWorktree) -> None:

@@ -216,6 +216,7 @@ def _install_pack(pack: Path, target: Path) -> None:
         except OSError:  # the objects are on another disk
             copy = target.with_name(f"{target.name}{suffix}.plait")
             shutil.copyfile(source, copy)
+            fsync_path(copy)
             copy.rename(target.with_name(f"{target.name}{suffix}"))
 
 
