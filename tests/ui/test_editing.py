@@ -152,3 +152,63 @@ def test_two_edits_of_one_task_lose_nothing(project: TempProject, open_window: O
     conflict.get_by_role("button", name="Load theirs").click()
     page.get_by_role("button", name="Load theirs").last.click()
     expect(form.get_by_label("Title")).to_have_value("Walls of glass")
+
+
+def test_selecting_text_beyond_the_edge_of_a_dialog_leaves_it_open(
+    project: TempProject, open_window: OpenWindow
+) -> None:
+    project.task("01-walls", "true")
+    project.commit_all()
+    page = open_window().page
+    expect(card(page, "01-walls")).to_be_visible()
+    page.keyboard.press("c")
+    form = page.get_by_role("dialog", name="New task")
+    title = form.get_by_label("Title")
+    title.fill("Put the roof on")
+    box = title.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 100, box["y"] + box["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(5, box["y"] + box["height"] / 2, steps=4)
+    page.mouse.up()
+    expect(title).to_have_value("Put the roof on")
+    page.mouse.click(5, 5)
+    expect(form).to_have_count(0)
+
+
+def test_an_entry_that_was_not_ended_is_saved_by_the_key_that_saves(
+    project: TempProject, open_window: OpenWindow
+) -> None:
+    project.task("01-walls", "true")
+    project.task("02-roof", "true")
+    project.commit_all()
+    page = open_window().page
+    expect(card(page, "02-roof")).to_be_visible()
+    form = edit(page, "02-roof")
+    form.get_by_label("Touches").press_sequentially("roof.txt")
+    page.keyboard.press("Control+Enter")
+    expect(form).to_have_count(0)
+    assert "roof.txt" in project.read("tasks/02-roof.md")
+
+
+def test_lines_of_a_file_keep_their_ends(project: TempProject, open_window: OpenWindow) -> None:
+    """A text field has only one kind of line end."""
+    project.task("01-walls", "true")
+    path = project.top / "tasks" / "01-walls.md"
+    path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    project.commit_all()
+    page = open_window().page
+    expect(card(page, "01-walls")).to_be_visible()
+    form = edit(page, "01-walls")
+    form.get_by_role("radio", name="File").check()
+    whole = form.get_by_label("The whole file")
+    text = whole.input_value()
+    whole.fill(f"{text}x")
+    whole.fill(text)
+    expect(form.get_by_role("button", name="Save")).to_have_attribute("aria-disabled", "true")  # nothing is changed
+    whole.fill(text.replace("Do it.", "Do it in stone.\nSlowly."))
+    form.get_by_role("button", name="Save").click()
+    expect(form).to_have_count(0)
+    saved = path.read_bytes()
+    assert b"Do it in stone.\r\nSlowly." in saved
+    assert saved.count(b"\n") == saved.count(b"\r\n")

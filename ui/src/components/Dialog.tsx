@@ -31,6 +31,7 @@ export function Dialog({
   textOnly = false,
 }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
+  const pressed = useRef<EventTarget>(null);
   const name = useId();
   useLayoutEffect(() => {
     const element = dialog.current;
@@ -56,7 +57,13 @@ export function Dialog({
         event.preventDefault();
         onClose();
       }}
-      onClick={(event) => event.target === dialog.current && onClose()}
+      onPointerDown={({ target }) => {
+        pressed.current = target;
+      }}
+      onClick={({ target }) => {
+        // Only a click that begins there, too: the end of a selection may be beyond the edge.
+        if (target === dialog.current && pressed.current === target) onClose();
+      }}
     >
       <div className={styles.content}>
         <header className={titleHidden ? "visually-hidden" : styles.header}>

@@ -7,6 +7,7 @@ import {
   useId,
   useState,
 } from "react";
+import { flushSync } from "react-dom";
 import { ApiError, describeError } from "../api/client";
 import { useAgents } from "../api/queries";
 import type { TaskDetail } from "../api/types";
@@ -191,9 +192,9 @@ function TokenInput({ label, hint, values, suggestions = [], onChange, error }: 
     setTyped("");
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key === "Enter" && !event.ctrlKey && !event.metaKey && typed.trim() !== "") {
+    if (event.key === "Enter" && typed.trim() !== "") {
       event.preventDefault();
-      add(typed);
+      flushSync(() => add(typed)); // with Ctrl, it is saved next
     }
     if (event.key === "Backspace" && typed === "") onChange(values.slice(0, -1));
   };

@@ -50,16 +50,21 @@ const DEFAULT_PRIORITY = 1; // the priority of a task that sets none
 export function toTaskDraft(task: TaskDetail): TaskDraft {
   return {
     title: task.title,
-    body: task.body,
+    body: fieldLines(task.body),
     needs: task.needs.filter(({ kind }) => kind === "need").map(({ id }) => id),
     touches: task.touches,
     phase: task.phase ?? "",
     priority: task.priority === DEFAULT_PRIORITY ? "" : String(task.priority),
     agent: task.agent ?? "",
     model: task.model ?? "",
-    verify: task.verify ?? "",
-    run: task.run ?? "",
+    verify: fieldLines(task.verify ?? ""),
+    run: fieldLines(task.run ?? ""),
   };
+}
+
+/** As a text field has it, whatever is set: the server writes the line ends of the file. */
+export function fieldLines(text: string): string {
+  return text.replace(/\r\n?/g, "\n");
 }
 
 /** A field as text, for comparison. */

@@ -9,7 +9,15 @@ import {
   type StoredDraft,
   saveTaskDraft,
 } from "./draftStorage";
-import { buildPatch, changedFields, EMPTY_TASK, mergeDrafts, type TaskDraft, toTaskDraft } from "./taskDraft";
+import {
+  buildPatch,
+  changedFields,
+  EMPTY_TASK,
+  fieldLines,
+  mergeDrafts,
+  type TaskDraft,
+  toTaskDraft,
+} from "./taskDraft";
 
 export interface TaskEditor {
   readonly base: Base;
@@ -45,7 +53,8 @@ interface State {
 
 export function toBase(task: TaskDetail | null): Base {
   if (task === null) return NEW_TASK;
-  return { draft: toTaskDraft(task), text: task.text, version: task.version };
+  const text = task.text === null ? null : fieldLines(task.text);
+  return { draft: toTaskDraft(task), text, version: task.version };
 }
 
 function initialState(task: TaskDetail | null, stored: StoredDraft | null): State {
@@ -68,6 +77,8 @@ export function useTaskEditor(
   storageKey: string,
 ): TaskEditor {
   const [state, setState] = useState(() => initialState(task, stored));
+  const latest = useRef(state); // a key that saves may also end an entry
+  latest.current = state;
   const { base, draft, text, mode } = state;
   const dirty = isDirty(state);
   const update = (part: Partial<State>) => setState((now) => ({ ...now, ...part }));
@@ -91,7 +102,7 @@ export function useTaskEditor(
   const save = async () => {
     update({ busy: true, error: null });
     try {
-      const saved = await saveTask(task?.id ?? null, state);
+      const saved = await saveTask(task?.id ?? null, latest.current);
       end();
       return saved;
     } catch (error) {
