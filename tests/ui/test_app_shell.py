@@ -204,3 +204,50 @@ def test_a_new_build_of_the_page_is_offered(
         expect(page.locator("meta[name=newer]")).to_have_count(1)
         expect(page.get_by_text("A newer version of this page is available")).to_have_count(0)
     assert shown.console_errors == []
+
+
+def test_a_view_that_could_not_be_loaded_is_loaded_when_it_can_be(
+    project: TempProject, browser: Browser, serve: Serve
+) -> None:
+    project.task("01-walls", "echo walls > walls.txt")
+    project.commit_all()
+    with window(browser, serve()) as shown:
+        page = shown.page
+        expect(page.get_by_text("01-walls").first).to_be_visible()
+        views = page.get_by_role("navigation", name="Views")
+        page.route("**/assets/SettingsView*.js", lambda route: route.abort())
+        views.get_by_role("link", name="Settings").click()
+        expect(page.get_by_role("alert")).to_contain_text("Failed to fetch")
+        views.get_by_role("link", name="Board").click()
+        expect(page.get_by_text("01-walls").first).to_be_visible()
+        views.get_by_role("link", name="Settings").click()
+        expect(page.get_by_role("alert")).to_be_visible()
+        page.unroute("**/assets/SettingsView*.js")
+        page.get_by_role("button", name="Try again").click()
+        expect(page.get_by_role("heading", name="Settings", level=1)).to_be_visible()
+        shown.ignore_errors("Failed to", "ERR_FAILED")
+    assert shown.console_errors == []
+
+
+def test_errors_are_not_pushed_out_by_what_succeeds(project: TempProject, browser: Browser, serve: Serve) -> None:
+    names = [f"0{n}-task" for n in range(1, 6)]
+    for name in names:
+        project.task(name, "exit 1")
+    project.commit_all()
+    assert project.plait("run", "--yes", "--retries", "0").code != 0
+    with window(browser, serve()) as shown:
+        page = shown.page
+        page.clock.install()
+        first = page.locator(f'[data-card="{names[0]}"]')
+        page.route("**/tasks/01-task/retry", lambda route: route.abort())
+        first.get_by_role("button").first.focus()
+        page.keyboard.press("Shift+R")
+        error = page.get_by_role("alert").filter(has_text="The server is not responding")
+        expect(error).to_be_visible()
+        for name in names[1:]:
+            page.locator(f'[data-card="{name}"]').get_by_role("button").first.focus()
+            page.keyboard.press("Shift+R")
+            expect(page.get_by_text(f"Retrying {name}")).to_be_visible()
+        expect(error).to_be_visible()
+        shown.ignore_errors("ERR_FAILED")
+    assert shown.console_errors == []

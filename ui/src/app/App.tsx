@@ -1,12 +1,12 @@
 import { QueryClientProvider } from "@tanstack/react-query";
-import { lazy, Suspense } from "react";
+import { Suspense } from "react";
 import { Link, Route, Switch, useLocation } from "wouter";
 import { BoardView } from "../board/BoardView";
 import { useCommands } from "../commands/commands";
 import { useKeyboardShortcuts } from "../commands/shortcuts";
 import { ConfirmDialog } from "../components/ConfirmDialog";
 import { EmptyState, LoadingState } from "../components/EmptyState";
-import { ErrorBoundary } from "../components/ErrorBoundary";
+import { ErrorBoundary, lazyView } from "../components/ErrorBoundary";
 import { Toasts } from "../components/Toasts";
 import { Editor } from "../editing/Editor";
 import { useEditor } from "../editing/editorState";
@@ -24,11 +24,11 @@ import { useWindowTitle } from "./useWindowTitle";
 
 // The board is the first view; other views are loaded on demand. Dialogs and the panel, which a key opens, are not: what
 // is typed next must reach them.
-const BatchesView = lazy(() => import("../batch/BatchesView"));
-const ReviewView = lazy(() => import("../review/ReviewView"));
-const GraphView = lazy(() => import("../graph/GraphView"));
-const TimelineView = lazy(() => import("../timeline/TimelineView"));
-const SettingsView = lazy(() => import("../settings/SettingsView"));
+const BatchesView = lazyView(() => import("../batch/BatchesView"));
+const ReviewView = lazyView(() => import("../review/ReviewView"));
+const GraphView = lazyView(() => import("../graph/GraphView"));
+const TimelineView = lazyView(() => import("../timeline/TimelineView"));
+const SettingsView = lazyView(() => import("../settings/SettingsView"));
 
 export function App() {
   return (
@@ -58,9 +58,9 @@ function Layout() {
         <div className={styles.content}>
           <ConnectionStatus />
           <main id="main" className={styles.main} tabIndex={-1}>
-            <ErrorBoundary>
-              {/* The key removes the view before: while the next one loads, it would still take keys. */}
-              <Suspense key={path} fallback={<LoadingState what="Loading" />}>
+            {/* The key removes the view before, or its error: while the next one loads, it would still take keys. */}
+            <ErrorBoundary key={path}>
+              <Suspense fallback={<LoadingState what="Loading" />}>
                 <Routes />
               </Suspense>
             </ErrorBoundary>

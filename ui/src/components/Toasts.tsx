@@ -57,10 +57,11 @@ export function dismissErrors(isOver: (subject: string | null) => boolean): void
 
 function addToast(toast: Omit<Toast, "id">): number {
   const { next } = useToasts.getState();
-  useToasts.setState(({ toasts }) => ({
-    toasts: [...toasts.filter((each) => !isReplaced(each, toast)), { ...toast, id: next }].slice(-MAX_TOASTS),
-    next: next + 1,
-  }));
+  useToasts.setState(({ toasts }) => {
+    const all = [...toasts.filter((each) => !isReplaced(each, toast)), { ...toast, id: next }];
+    const oldest = all.length <= MAX_TOASTS ? null : (all.find(({ isError }) => !isError) ?? all[0]);
+    return { toasts: all.filter((each) => each !== oldest), next: next + 1 };
+  });
   return next;
 }
 
