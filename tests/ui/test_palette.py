@@ -196,3 +196,23 @@ def test_a_batch_is_run_and_merged_without_a_mouse(
     (tmp_path / "go").touch()
     wait_until(lambda: set(project.statuses().values()) == {"done"})
     assert len(project.read_merged_files()) == 2
+
+
+def test_enter_opens_what_was_typed_though_the_list_shows_less(project: TempProject, open_window: OpenWindow) -> None:
+    """The list is drawn when there is time for it."""
+    for name in ("01-walls", "02-roof"):
+        project.task(name, "true")
+    project.commit_all()
+    page = open_window().page
+    _ready(page)
+    page.keyboard.press("Control+k")
+    expect(page.get_by_role("combobox", name="Find anything")).to_be_focused()
+    page.get_by_role("combobox", name="Find anything").evaluate(
+        """async field => {
+            Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value").set.call(field, "02-roof");
+            field.dispatchEvent(new InputEvent("input", { bubbles: true }));
+            await Promise.resolve();
+            field.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true, cancelable: true }));
+        }"""
+    )
+    expect(page).to_have_url(re.compile("task=02-roof"))

@@ -4,7 +4,7 @@ import { Dialog } from "../components/Dialog";
 import { Icon } from "../components/Icon";
 import { Kbd } from "../components/Kbd";
 import { showToast } from "../components/Toasts";
-import { saveItem as keep, loadList } from "../store/browserStorage";
+import { loadList, saveItem } from "../store/browserStorage";
 import styles from "./Finder.module.css";
 import { type Item, useItems } from "./items";
 import { type Match, rank } from "./match";
@@ -17,10 +17,9 @@ export function Finder({ onClose }: { onClose(): void }) {
   const [recentKeys] = useState(loadRecent);
   const items = useItems();
   const deferredQuery = useDeferredValue(query);
-  const results = useMemo(
-    () => orderByGroup(rank(deferredQuery, items, recentKeys)),
-    [deferredQuery, items, recentKeys],
-  );
+  const find = (text: string) => orderByGroup(rank(text, items, recentKeys));
+  // biome-ignore lint/correctness/useExhaustiveDependencies: these are what it depends on
+  const results = useMemo(() => find(deferredQuery), [deferredQuery, items, recentKeys]);
   const activeIndex = Math.min(active, results.length - 1);
   const runItem = (item: Item) => {
     if (item.disabled) return showToast(item.disabled);
@@ -31,9 +30,11 @@ export function Finder({ onClose }: { onClose(): void }) {
   const onKeyDown = (event: KeyboardEvent) => {
     const next = nextIndex(event.key, activeIndex, results.length);
     if (next !== null) setActive(next);
-    else if (event.key === "Enter" && results[activeIndex]) runItem(results[activeIndex].item);
-    else return;
+    else if (event.key !== "Enter") return;
     event.preventDefault();
+    if (event.key !== "Enter") return;
+    const match = query === deferredQuery ? results[activeIndex] : find(query)[0]; // the list may lag behind
+    if (match !== undefined) runItem(match.item);
   };
   return (
     <Dialog title="Find anything" titleHidden onClose={onClose}>
@@ -198,5 +199,5 @@ function loadRecent(): readonly string[] {
 
 function rememberItem(key: string): void {
   const next = [key, ...loadRecent().filter((each) => each !== key)].slice(0, MAX_RECENT);
-  keep(KEY, JSON.stringify(next));
+  saveItem(KEY, JSON.stringify(next));
 }
