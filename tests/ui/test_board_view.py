@@ -388,3 +388,27 @@ def test_an_empty_board_and_an_unreadable_one_say_so(project: TempProject, open_
     page.get_by_role("button", name="Try again").click()
     expect(card(page, "01-walls")).to_be_visible()
     window.ignore_errors("409")
+
+
+def test_a_menu_or_dialog_that_was_left_does_not_return_with_the_board(
+    project: TempProject, open_window: OpenWindow
+) -> None:
+    project.task("01-walls", "exit 1")
+    project.commit_all()
+    assert project.plait("run", "--detach", "--yes", "--retries", "0").code == 0
+    wait_until(lambda: project.statuses().get("01-walls") == "failed")
+    window = open_window()
+    page = window.page
+    views = page.get_by_role("navigation", name="Views", exact=True)
+    views.get_by_role("link", name="Batches").click()
+    views.get_by_role("link", name="Board").click()
+    first = page.locator('[data-card="01-walls"]').get_by_role("button").first
+    for key, role in (("m", "menu"), ("t", "dialog")):
+        first.focus()
+        page.keyboard.press(key)
+        expect(page.get_by_role(role)).to_be_visible()
+        page.evaluate("history.back()")
+        expect(page.get_by_role("heading", name="Batches", level=1)).to_be_visible()
+        page.evaluate("history.forward()")
+        expect(first).to_be_visible()
+        expect(page.get_by_role(role)).to_have_count(0)

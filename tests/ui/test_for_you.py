@@ -278,3 +278,23 @@ def test_a_batch_that_a_provider_stops_continues_when_the_cause_is_mended(
     expect(_for_you(page)).to_contain_text("1 merged, 2 failed")
     _for_you(page).get_by_role("button", name="Retry 2 tasks").click()
     expect(_for_you(page)).to_contain_text("3 merged")
+
+
+def test_an_answer_is_one_text_wherever_it_is_written(project: TempProject, open_window: OpenWindow) -> None:
+    _install_claude(project)
+    project.task("01-paint", title="Paint the door", agent="claude")
+    project.commit_all()
+    assert project.plait("run", "--detach", "--yes", "--retries", "0").code == 0
+    page = open_window().page
+    line = _for_you(page).filter(has_text="01-paint").get_by_role("textbox", name="Answer 01-paint")
+    expect(line).to_be_visible()
+    page.get_by_role("button", name="Open 01-paint").click()
+    panel = page.get_by_role("complementary").get_by_label("Your answer")
+    line.fill("make it")
+    expect(panel).to_have_value("make it")
+    panel.press("End")
+    panel.press_sequentially(" blue")
+    expect(line).to_have_value("make it blue")
+    page.get_by_role("complementary").get_by_role("button", name="Answer").click()
+    expect(_for_you(page).filter(has_text="01-paint").get_by_role("textbox")).to_have_count(0)
+    wait_until(lambda: project.statuses()["01-paint"] == "done")

@@ -22,6 +22,7 @@ interface MenuItem {
 /** The context menu of a card: by the right button, the menu key, or m. */
 export function CardMenu() {
   const open = useCardDialogs((store) => store.menu);
+  useEffect(() => close, []);
   const task = useTask(open?.id ?? "");
   if (open === null || task === undefined) return null;
   return <Menu task={task} x={open.x} y={open.y} />;

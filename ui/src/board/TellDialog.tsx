@@ -13,6 +13,7 @@ import styles from "./TellDialog.module.css";
 /** Feedback for a card's agent, or an answer to its question. */
 export function TellDialog() {
   const id = useCardDialogs((store) => store.tell);
+  useEffect(() => close, []);
   const task = useTask(id ?? "");
   return task?.batch ? <TellForm task={task} run={task.batch} /> : null;
 }

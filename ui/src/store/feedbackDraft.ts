@@ -1,23 +1,18 @@
-/* The text for a run's agent, stored in the browser until it is sent. */
+/* The text for a run's agent: one, wherever it is written, and stored in the browser until it is sent. */
 
-import { useState } from "react";
+import { create } from "zustand";
+import type { RunRef } from "../task/selectedTask";
 import { draftKey, loadDraft, saveDraft } from "./drafts";
 
-interface RunRef {
-  readonly batchId: string;
-  readonly taskId: string;
-}
+const useTexts = create<Readonly<Record<string, string>>>(() => ({}));
 
 export function useFeedbackDraft({ batchId, taskId }: RunRef): [string, (text: string) => void] {
   const name = draftKey("words", batchId, taskId);
-  const [text, setText] = useState(() => {
-    const stored = loadDraft(name);
-    return typeof stored === "string" ? stored : "";
-  });
+  const text = useTexts((texts) => texts[name]) ?? String(loadDraft(name) ?? "");
   return [
     text,
     (next) => {
-      setText(next);
+      useTexts.setState({ [name]: next });
       saveDraft(name, next === "" ? null : next);
     },
   ];
