@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.support.accessibility import find_violations
 from tests.support.browser import PHONE, BrowserWindow, OpenWindow, drawn_colour
@@ -415,3 +415,48 @@ def test_statuses_that_cannot_be_written_are_shown(project: TempProject, open_wi
     assert project.plait("run", "TODO.md", "--yes", "--agent-command", command).code == 1
     page = _review(open_window(), project)
     expect(page.get_by_text("Statuses are not in TODO.md: no status could be written")).to_be_visible()
+
+
+def test_what_is_written_while_the_branch_is_published_stays(
+    project: TempProject, open_window: OpenWindow, remote: LocalForge
+) -> None:
+    project.task("01-walls", "echo walls > walls.txt")
+    project.commit_all()
+    project.plait("run", "--yes", "--no-pr")
+    page = _review(open_window(), project)
+    ship = page.get_by_role("region", name="Ship")
+    title = ship.get_by_label("Title")
+    title.fill("A house")
+    held: list[Route] = []
+    page.route("**/pr", lambda route: held.append(route) if route.request.method == "POST" else route.continue_())
+    ship.get_by_role("button", name="Open pull request").click()
+    expect(ship.get_by_text("Publishing the branch")).to_be_visible()
+    title.fill("A house of wood")
+    held[0].continue_()
+    expect(ship.get_by_role("button", name="Update pull request")).to_be_visible()
+    expect(title).to_have_value("A house of wood")
+    assert remote.pulls[0]["title"] == "A house"
+
+
+def test_both_sides_of_a_conflict_stay_while_it_is_resolved(
+    project: TempProject, open_window: OpenWindow, tmp_path: Path
+) -> None:
+    go = tmp_path / "go"
+    project.write("house.txt", "straw")
+    project.task("01-walls", "echo wood > house.txt")
+    project.task("02-stone", f"while [ ! -e {go} ]; do sleep 0.05; done; echo stone > house.txt")
+    project.commit_all()
+    front = project.start("run", "--yes")
+    _until_done(project, "01-walls")
+    go.touch()
+    project.finish(front)
+    window = open_window()
+    window.page.clock.install()
+    page = _review(window, project)
+    expect(page.get_by_role("region", name="Conflict in house.txt")).to_be_visible()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.clock.fast_forward(60_000)
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))")
+    wait_until(lambda: any("/timeline" in url for url in asked))
+    assert [url for url in asked if url.endswith("/conflict")] == []

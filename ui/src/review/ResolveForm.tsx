@@ -43,6 +43,7 @@ export function ResolveForm({ batchId, taskId }: { batchId: string; taskId: stri
     queryKey: ["conflict", batchId, taskId],
     queryFn: () => unwrap(api.GET("/api/batches/{batch_id}/tasks/{task_id}/conflict", { params: { path } })),
     gcTime: 0,
+    staleTime: Number.POSITIVE_INFINITY,
   });
   const { choices, choose, startText, discard } = useChoices(batchId, taskId, data);
   const [rest, setRest] = useState<"batch" | "task" | null>(null);

@@ -1,7 +1,7 @@
 /* The pull request: edit its text, open it or update it. */
 
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { lazy, Suspense, useId, useState } from "react";
+import { lazy, Suspense, useId, useRef, useState } from "react";
 import { api, describeError, unwrap } from "../api/client";
 import type { Batch } from "../api/types";
 import { useReadOnlyReason } from "../app/access";
@@ -271,6 +271,8 @@ function usePullRequestDraft(batchId: string): [PullRequestDraft, (draft: PullRe
 /** Requests publishing with the edited text, which the server then stores. */
 function useShip(batchId: string, draft: PullRequestDraft, setDraft: (draft: PullRequestDraft) => void) {
   const client = useQueryClient();
+  const latest = useRef(draft);
+  latest.current = draft;
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>(null);
   const ship = async (publish: Publish, now: Parameters<typeof changedText>[1]) => {
@@ -287,7 +289,7 @@ function useShip(batchId: string, draft: PullRequestDraft, setDraft: (draft: Pul
       if (answer.results.some(({ result }) => result === "accepted"))
         showToast("Queued: no engine has picked it up yet");
       await client.invalidateQueries({ queryKey: ["batch", batchId] });
-      if (publish !== "push") setDraft({});
+      if (publish !== "push" && latest.current === draft) setDraft({}); // not what was written meanwhile
     } catch (failed) {
       setError(failed);
     } finally {
