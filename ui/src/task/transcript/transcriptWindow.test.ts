@@ -48,6 +48,21 @@ describe("the transcript window", () => {
     expect(atTop(window)).toBe("fast 399960");
   });
 
+  it("loads what could not be loaded when it is asked again", async () => {
+    const printed = new FakeTranscript(numberedLines(200_000));
+    const window = await opened(printed);
+    const read = printed.readPart;
+    printed.readPart = () => Promise.reject(new Error("no network"));
+    const before = window.view.total;
+    await scroll(window, -before);
+    expect(window.view.failure).not.toBeNull();
+    printed.readPart = read;
+    await window.grow();
+    await settled(window);
+    expect(window.view.failure).toBeNull();
+    expect(window.view.total).toBeGreaterThan(before);
+  });
+
   it("stays where the user scrolled to, whatever is appended", async () => {
     const printed = new FakeTranscript(numberedLines(20_000));
     printed.ended = false;

@@ -98,10 +98,10 @@ export class TranscriptWindow {
     try {
       const grown = await this.pages.grow();
       const { size, ended } = this.pages;
-      const begun = this.view.ready;
+      const { ready, failure } = this.view;
       this.update({ size, ended, failure: null });
-      if (!begun) await this.jumpToEnd();
-      else if (grown) await this.onGrown();
+      if (!ready) await this.jumpToEnd();
+      else if (grown || failure !== null) await this.onGrown();
     } catch (failure) {
       this.update({ failure });
     } finally {
