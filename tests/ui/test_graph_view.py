@@ -228,3 +228,22 @@ def _box(page: Page, task: str) -> tuple[float, float]:
     box = page.get_by_role("button", name=task).bounding_box()
     assert box is not None
     return box["x"], box["y"]
+
+
+def test_a_search_that_is_ended_highlights_nothing(
+    project: TempProject, open_window: OpenWindow, tmp_path: Path
+) -> None:
+    _project(project, tmp_path / "go")
+    window = open_window()
+    page = window.page
+    window.go(f"/batches/{_run(project)}/graph")
+    paint = _node(page, "03-paint", "waiting")
+    expect(paint).to_be_visible()
+    page.keyboard.press("/")
+    page.keyboard.type("roof")
+    page.keyboard.press("Enter")
+    expect(paint).to_have_css("opacity", "0.35")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("searchbox", name="Find a task")).to_have_value("")
+    expect(paint).to_have_css("opacity", "1")
+    (tmp_path / "go").touch()

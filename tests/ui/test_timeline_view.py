@@ -174,3 +174,25 @@ def _width(span: Locator) -> float:
 def _otherwise(page: Page, span: Locator, than: float) -> bool:
     page.wait_for_timeout(50)  # the page's own clock must go on while this asks
     return abs(_width(span) - than) > 1
+
+
+def test_a_drag_ends_where_the_mouse_is_released(project: TempProject, open_window: OpenWindow) -> None:
+    """Also beyond the edge of the timeline."""
+    for n in range(8):
+        project.task(f"0{n}-task", f"echo {n} > {n}.txt")
+    project.commit_all()
+    assert project.plait("run", "--yes").code == 0
+    window = open_window(size=(1440, 420))
+    page = window.page
+    window.go(f"/batches/{project.batch().id}/timeline")
+    scroller = page.get_by_role("list", name="Tasks").locator("xpath=../..")
+    box = scroller.bounding_box()
+    assert box is not None
+    x, edge = box["x"] + box["width"] - 20, box["y"] + box["height"]
+    page.mouse.move(x, edge - 2)
+    page.mouse.down()
+    page.mouse.move(x, edge + 1)
+    page.mouse.up()
+    page.mouse.move(x, edge - 20)
+    page.mouse.move(x, edge - 80)
+    assert scroller.evaluate("it => it.scrollTop") == 0

@@ -117,7 +117,8 @@ function GraphFind({ nodes }: { nodes: readonly GraphNode[] }) {
   ]);
   const search = (words: string) => {
     setText(words);
-    setGraphFocus({ matches: words.trim() === "" ? null : new Set(findTasks(nodes, words)) });
+    if (words.trim() === "") setGraphFocus({ matches: null, hovered: null });
+    else setGraphFocus({ matches: new Set(findTasks(nodes, words)) });
   };
   const next = () => {
     const ids = [...(matches ?? [])];

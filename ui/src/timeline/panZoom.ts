@@ -101,6 +101,7 @@ export function useDragScroll(scroller: RefObject<HTMLElement | null>): void {
       from = { x: event.clientX, y: event.clientY, left: outer.scrollLeft, top: outer.scrollTop };
     });
     on("pointermove", (event) => {
+      if (event.buttons === 0) from = null; // released elsewhere
       if (from === null) return;
       const [x, y] = [event.clientX - from.x, event.clientY - from.y];
       if (Math.abs(x) + Math.abs(y) < DRAG_THRESHOLD) return;
