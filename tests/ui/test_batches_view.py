@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from contextlib import closing
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from playwright.sync_api import Locator, Page, expect
@@ -210,3 +211,20 @@ def test_more_than_three_strips_fold_and_each_approves_its_own(project: TempProj
     expect(_for_you(page).filter(has_text="1 merged")).to_have_count(1)
     statuses = {task.task.id: task.status for batch in project.state().batches.values() for task in batch.tasks}
     assert [name for name, status in statuses.items() if status is not None] == ["02-roof"]
+
+
+def test_times_are_those_of_the_day_on_which_they_are_read(project: TempProject, open_window: OpenWindow) -> None:
+    """Though nothing has run since the page was opened."""
+    project.task("01-walls", "echo walls > walls.txt")
+    project.commit_all()
+    assert project.plait("run", "--yes").code == 0
+    window = open_window()
+    page = window.page
+    now = datetime.now(UTC)
+    page.clock.install(time=now - timedelta(days=1))
+    window.go("/")
+    expect(page.locator("[data-card]")).to_have_count(1)
+    page.clock.set_system_time(now)
+    page.get_by_role("navigation", name="Views", exact=True).get_by_role("link", name="Batches").click()
+    row = page.get_by_role("row").filter(has_text="01-walls")
+    expect(row.get_by_role("cell", name=re.compile(r"^\d\d:\d\d$"))).to_be_visible()

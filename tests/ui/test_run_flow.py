@@ -247,3 +247,20 @@ def test_a_check_that_fails_on_the_base_is_shown_and_can_be_skipped(
     expect(plan.get_by_role("button", name="Start 1 task")).to_have_attribute("aria-disabled", "true")
     plan.get_by_label("Run them again").check()
     expect(plan.get_by_role("button", name="Start 1 task")).not_to_have_attribute("aria-disabled", "true")
+
+
+def test_the_runs_of_a_contest_are_chosen_by_keys(project: TempProject, open_window: OpenWindow) -> None:
+    project.task("01-walls", "echo walls > walls.txt")
+    project.commit_all()
+    page = open_window().page
+    _select(page, "01-walls")
+    page.get_by_role("button", name="Execute parallel").click()
+    plan = _plan(page)
+    plan.get_by_label("Contest").check()
+    runs = plan.get_by_label("Runs per agent")
+    expect(runs).to_have_value("1")
+    runs.focus()
+    page.keyboard.press("Control+a")
+    page.keyboard.press("Delete")
+    page.keyboard.type("3")
+    expect(runs).to_have_value("3")

@@ -200,6 +200,8 @@ function AgentCheckbox({ agent: { name, available, install, problem, login, mode
   );
 }
 
+const RUN_COUNTS = Array.from("123456789", (count) => [count, count] as const);
+
 function ContestFields() {
   const { contest, times } = useRunOptions();
   return (
@@ -213,15 +215,11 @@ function ContestFields() {
       {contest && (
         <Field label="Runs per agent">
           {(control) => (
-            <input
+            <Select
               {...control}
-              type="number"
-              min={1}
-              max={9}
-              value={times}
-              onChange={({ target }) =>
-                useRunOptions.setState({ times: Math.max(1, Math.min(9, Number(target.value) || 1)) })
-              }
+              options={RUN_COUNTS}
+              value={String(times)}
+              onSelect={(count) => useRunOptions.setState({ times: Number(count) })}
             />
           )}
         </Field>

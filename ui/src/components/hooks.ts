@@ -26,10 +26,12 @@ function subscribe(listener: () => void): () => void {
 }
 
 const neverSubscribe = () => () => undefined;
+const readClock = () => now;
+const readDay = () => new Date().setHours(0, 0, 0, 0);
 
-/** The time in milliseconds, updated every second while `running`. */
+/** The time in milliseconds, updated every second while `running`; otherwise the beginning of the day. */
 export function useNow(running = true): number {
-  return useSyncExternalStore(running ? subscribe : neverSubscribe, () => now);
+  return useSyncExternalStore(running ? subscribe : neverSubscribe, running ? readClock : readDay);
 }
 
 export function useMediaQuery(query: string): boolean {
