@@ -1,6 +1,6 @@
-import { useQuery } from "@tanstack/react-query";
 import { Link, useLocation } from "wouter";
-import { ApiError, api, unwrap } from "../api/client";
+import { ApiError } from "../api/client";
+import { useBatch } from "../api/queries";
 import type { BatchSummary } from "../api/types";
 import { projectUrl, routes } from "../app/routes";
 import { EmptyState, ErrorState } from "../components/EmptyState";
@@ -65,12 +65,7 @@ function useBatchSummary(batchId: string): {
 } {
   const known = useBoard((store) => store.board.batches.get(batchId));
   const loaded = useBoard((store) => store.loaded);
-  const { data, error, refetch } = useQuery({
-    queryKey: ["batch", batchId],
-    queryFn: ({ signal }) =>
-      unwrap(api.GET("/api/batches/{batch_id}", { signal, params: { path: { batch_id: batchId } } })),
-    enabled: loaded && known === undefined,
-  });
+  const { data, error, refetch } = useBatch(loaded && known === undefined ? batchId : null);
   return { batch: known ?? data, error: known ? null : error, retry: () => void refetch() };
 }
 

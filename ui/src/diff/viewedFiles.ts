@@ -1,13 +1,15 @@
 /* Files that were viewed, by name and content: a file that changes again is to be viewed again. Stored in the browser. */
 
 import { create } from "zustand";
-import { loadItem, saveItem } from "../store/browserStorage";
+import { loadList, saveItem } from "../store/browserStorage";
 import type { FileChange } from "./parseDiff";
 
 const KEY = "plait.diff.viewed";
 const MAX_FILES = 3000; // the oldest marks are dropped
 
-export const useViewedFiles = create<{ viewed: ReadonlySet<string> }>(() => ({ viewed: new Set(load()) }));
+export const useViewedFiles = create<{ viewed: ReadonlySet<string> }>(() => ({
+  viewed: new Set(loadList(KEY)),
+}));
 
 /** Identifies a change of a file: both blobs, or both names if its content is unchanged. */
 export function viewedKey({ path, before, blobs }: Pick<FileChange, "path" | "before" | "blobs">): string {
@@ -20,13 +22,4 @@ export function setViewed(file: FileChange, on: boolean): void {
   const next = on ? [...others, key].slice(-MAX_FILES) : others;
   saveItem(KEY, JSON.stringify(next));
   useViewedFiles.setState({ viewed: new Set(next) });
-}
-
-function load(): string[] {
-  try {
-    const stored: unknown = JSON.parse(loadItem(KEY) ?? "[]");
-    return Array.isArray(stored) ? stored.filter((each) => typeof each === "string") : [];
-  } catch {
-    return [];
-  }
 }

@@ -1,5 +1,7 @@
 import { createContext, type ReactNode, useContext, useEffect, useState } from "react";
 import { useSearchParams } from "wouter";
+import { resetRunOptions } from "../batch/runOptions";
+import { closeEditor } from "../editing/editorState";
 import { EMPTY_BOARD } from "../model/board";
 import { useBoard } from "../store/board";
 import { clearSelection } from "../store/selection";
@@ -21,6 +23,8 @@ export function LiveProvider({ children }: { children: ReactNode }) {
       updates.stop();
       queryClient.clear();
       clearSelection();
+      resetRunOptions();
+      closeEditor(); // it keeps its draft
     };
   }, [project]);
   return <LiveContext value={live}>{children}</LiveContext>;
