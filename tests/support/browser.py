@@ -31,6 +31,11 @@ _OFFLINE_FLAGS = (
 TIMEOUT_MS = 1000 * TIMEOUT_SECONDS
 WIDE = (1440, 900)
 PHONE = (390, 844)
+# Texts with a character that turns what follows it around.
+TURNING_TEXTS = """() => [...document.querySelectorAll("*")]
+    .flatMap(element => [...[...element.attributes].map(({ value }) => value),
+                         ...[...element.childNodes].filter(node => node.nodeType === 3).map(({ data }) => data)])
+    .filter(text => text.includes("\u202e"))"""
 
 
 @dataclass

@@ -8,16 +8,9 @@ from pathlib import Path
 from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.support.accessibility import find_violations
-from tests.support.browser import PHONE, OpenWindow
+from tests.support.browser import PHONE, TURNING_TEXTS, OpenWindow
 from tests.support.temp_project import TempProject
 from tests.support.waiting import wait_until
-
-# Texts with a character that turns what follows it around.
-_TURNING = """() => [...document.querySelectorAll("*")]
-    .flatMap(element => [...[...element.attributes].map(({ value }) => value),
-                         ...[...element.childNodes].filter(node => node.nodeType === 3).map(({ data }) => data)])
-    .filter(text => text.includes("\u202e"))"""
-
 
 # All that any frame shows in the column of what is published.
 _WATCH_DONE = """
@@ -333,10 +326,10 @@ def test_hostile_tasks_are_text_and_source_errors_are_shown(project: TempProject
         expect(page.get_by_text(words).last).to_be_visible()
         if "about" in view:
             expect(page.locator("strong", has_text="twice")).to_be_visible()  # the description is Markdown
-        assert page.evaluate(_TURNING) == []  # such a character takes effect nowhere
+        assert page.evaluate(TURNING_TEXTS) == []  # such a character takes effect nowhere
     page.get_by_role("radio", name="List").check()
     expect(page.get_by_role("list", name="Tasks by wave")).to_contain_text("<U+202E>")
-    assert page.evaluate(_TURNING) == []
+    assert page.evaluate(TURNING_TEXTS) == []
 
 
 def test_on_a_narrow_screen_one_column_is_shown_at_a_time(project: TempProject, open_window: OpenWindow) -> None:

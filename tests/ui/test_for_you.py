@@ -10,7 +10,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from plait.core.task import Step
 from tests.support.accessibility import find_violations
-from tests.support.browser import OpenWindow
+from tests.support.browser import TURNING_TEXTS, OpenWindow
 from tests.support.temp_project import TempProject
 from tests.support.waiting import wait_until
 
@@ -298,3 +298,27 @@ def test_an_answer_is_one_text_wherever_it_is_written(project: TempProject, open
     page.get_by_role("complementary").get_by_role("button", name="Answer").click()
     expect(_for_you(page).filter(has_text="01-paint").get_by_role("textbox")).to_have_count(0)
     wait_until(lambda: project.statuses()["01-paint"] == "done")
+
+
+def test_what_an_agent_says_reverses_no_text(project: TempProject, open_window: OpenWindow) -> None:
+    """A question or an error could read as another one."""
+    _install_claude(project, CLAUDE.replace("Which colour", "Which \u202ecolour"))
+    project.task("01-paint", title="Paint the door", agent="claude")
+    project.task("02-door", "echo 'error: no \u202ekey' >&2; exit 3", title="Hang the door")
+    project.commit_all()
+    assert project.plait("run", "--detach", "--yes", "--retries", "0").code == 0
+    window = open_window()
+    page = window.page
+    expect(_for_you(page).filter(has_text="01-paint")).to_contain_text("Which <U+202E>colour?")
+    expect(_card(page, "02-door")).to_contain_text("no")
+    assert page.evaluate(TURNING_TEXTS) == []
+    batch = project.batch().id
+    for task, words in (("01-paint", "Which <U+202E>colour?"), ("02-door", "error: no")):
+        window.go(f"/?task={task}&batch={batch}")
+        expect(page.get_by_role("list", name="Conversation")).to_be_visible()
+        expect(page.get_by_role("complementary").get_by_text(words).first).to_be_visible()
+        assert page.evaluate(TURNING_TEXTS) == []
+    _card(page, "01-paint").get_by_role("button").first.focus()
+    page.keyboard.press("t")
+    expect(page.get_by_role("dialog")).to_contain_text("Which <U+202E>colour?")
+    assert page.evaluate(TURNING_TEXTS) == []

@@ -71,3 +71,30 @@ def test_a_project_is_added_opened_and_removed(project: TempProject, open_window
     expect(page.get_by_role("region", name="Projects").get_by_role("button", name="barn")).to_have_count(0)
     assert (barn / "tasks" / "01-hay.md").exists()
     window.ignore_errors("422")
+
+
+def test_what_is_written_for_a_project_stays_there(
+    project: TempProject, open_window: OpenWindow, tmp_path: Path
+) -> None:
+    project.task("01-walls", "echo walls > walls.txt")
+    project.commit_all()
+    barn = _barn(project, tmp_path / "barn")
+    page = open_window().page
+    page.get_by_role("button", name="repository").click()
+    page.get_by_role("button", name="Add a project").click()
+    page.get_by_role("dialog").get_by_label("Folder on the server, or URL").fill(str(barn))
+    page.get_by_role("dialog").get_by_role("button", name="Add project").click()
+    expect(page.get_by_role("checkbox", name="Select 01-hay", exact=True)).to_be_attached()
+    page.keyboard.press("c")
+    form = page.get_by_role("dialog", name="New task")
+    form.get_by_label("Title").fill("Bring the hay in")
+    page.go_back()
+    expect(page.get_by_role("checkbox", name="Select 01-walls", exact=True)).to_be_attached()
+    expect(form).to_have_count(0)
+    page.keyboard.press("c")
+    expect(form.get_by_label("Title")).to_have_value("")
+    page.keyboard.press("Escape")
+    page.go_forward()
+    expect(page.get_by_role("checkbox", name="Select 01-hay", exact=True)).to_be_attached()
+    page.keyboard.press("c")
+    expect(form.get_by_label("Title")).to_have_value("Bring the hay in")

@@ -6,7 +6,7 @@ import { Button } from "../components/Button";
 import { confirm } from "../components/ConfirmDialog";
 import { Icon } from "../components/Icon";
 import { Popover } from "../components/Popover";
-import { pluralize } from "../model/format";
+import { pluralize, spellOutBidi } from "../model/format";
 import styles from "./RunBar.module.css";
 import { type BulkAction, whyNotRun } from "./runChecks";
 
@@ -91,8 +91,8 @@ export function BulkResults({ title, results, onClose }: BulkResultsProps) {
         {refusedFirst.map(({ id, granted: yes, message }) => (
           <li key={id} data-granted={yes}>
             <Icon name={yes ? "check" : "warning"} />
-            <span className={styles.id}>{id}</span>
-            <span>{message}</span>
+            <span className={styles.id}>{spellOutBidi(id)}</span>
+            <span>{spellOutBidi(message)}</span>
           </li>
         ))}
       </ul>

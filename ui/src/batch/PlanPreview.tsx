@@ -22,7 +22,7 @@ export function PlanPreview({ plan, options }: { plan: Plan; options: RunOptions
       {plan.criticalPath.length > 1 && (
         <section className={styles.section}>
           <h3>Longest path</h3>
-          <p className={styles.path}>{plan.criticalPath.join(" → ")}</p>
+          <p className={styles.path}>{spellOutBidi(plan.criticalPath.join(" → "))}</p>
         </section>
       )}
     </>
@@ -74,16 +74,16 @@ function TaskRow({ task, longest }: { task: PlanTask; longest: boolean }) {
   return (
     <li className={styles.row}>
       <p className={styles.task}>
-        <span className={styles.id}>{id}</span>
+        <span className={styles.id}>{spellOutBidi(id)}</span>
         {title !== id && <span className={styles.title}>{spellOutBidi(title)}</span>}
         {longest && <span className={styles.tag}>longest path</span>}
         {agent && <span className={styles.muted}>{agent}</span>}
       </p>
       {needs.map((need) => (
         <p key={`${need.kind} ${need.id}`} className={styles.need}>
-          {need.kind === "chain" ? "follows" : "needs"} {need.id}
-          {need.reason && need.reason !== `needs: ${need.id}` && `: ${need.reason}`}
-          {need.at && <code>{need.at}</code>}
+          {need.kind === "chain" ? "follows" : "needs"} {spellOutBidi(need.id)}
+          {need.reason && need.reason !== `needs: ${need.id}` && `: ${spellOutBidi(need.reason)}`}
+          {need.at && <code>{spellOutBidi(need.at)}</code>}
         </p>
       ))}
     </li>
@@ -100,7 +100,8 @@ function SharedFiles({ plan: { conflicts } }: { plan: Plan }) {
       <ul>
         {conflicts.slice(0, MAX_LISTED).map(({ file, tasks }) => (
           <li key={file} className={styles.row}>
-            <code>{spellOutBidi(file)}</code> <span className={styles.muted}>{tasks.join(", ")}</span>
+            <code>{spellOutBidi(file)}</code>{" "}
+            <span className={styles.muted}>{spellOutBidi(tasks.join(", "))}</span>
           </li>
         ))}
       </ul>
@@ -166,9 +167,9 @@ function ProblemItem({ problem }: { problem: Problem }) {
     <li className={styles.problem} data-severity={severity}>
       <span className={styles.severity}>{SEVERITY_LABELS[severity]}</span>
       <div>
-        <p>{message}</p>
-        {hint && <p className={styles.muted}>{hint}</p>}
-        {location && <code className={styles.muted}>{location}</code>}
+        <p>{spellOutBidi(message)}</p>
+        {hint && <p className={styles.muted}>{spellOutBidi(hint)}</p>}
+        {location && <code className={styles.muted}>{spellOutBidi(location)}</code>}
       </div>
     </li>
   );

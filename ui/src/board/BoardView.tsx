@@ -22,7 +22,7 @@ import { openEditor } from "../editing/editorState";
 import { useLive } from "../live/LiveProvider";
 import { runKey } from "../model/board";
 import { COLUMN_NAMES, COLUMNS, type Column } from "../model/columns";
-import { pluralize } from "../model/format";
+import { pluralize, spellOutBidi } from "../model/format";
 import { useBoard } from "../store/board";
 import { useSelection } from "../store/selection";
 import { BoardColumn } from "./BoardColumn";
@@ -257,12 +257,14 @@ function SourceProblems() {
             <span className={styles.severity}>{problem.severity}</span>{" "}
             {problem.file !== null && (
               <code>
-                {problem.file}
+                {spellOutBidi(problem.file)}
                 {problem.line !== null && `:${problem.line}`}
               </code>
             )}{" "}
-            {problem.message}
-            {problem.hint !== null && <span className={styles.problemHint}> {problem.hint}</span>}
+            {spellOutBidi(problem.message)}
+            {problem.hint !== null && (
+              <span className={styles.problemHint}> {spellOutBidi(problem.hint)}</span>
+            )}
           </li>
         ))}
       </ul>

@@ -42,7 +42,7 @@ function TellForm({ task, run }: { task: Task; run: Run }) {
   };
   return (
     <Dialog
-      title={asking ? `Answer ${spellOutBidi(task.id)}` : `Tell the agent of ${spellOutBidi(task.id)}`}
+      title={asking ? `Answer ${task.id}` : `Tell the agent of ${task.id}`}
       onClose={close}
       actions={
         <>

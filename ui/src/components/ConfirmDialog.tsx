@@ -1,6 +1,7 @@
 /* Asks before an action that can't be undone. */
 
 import { create } from "zustand";
+import { spellOutBidi } from "../model/format";
 import { Button } from "./Button";
 import { Dialog } from "./Dialog";
 
@@ -47,7 +48,7 @@ export function ConfirmDialog() {
         </>
       }
     >
-      <p>{request.text}</p>
+      <p>{spellOutBidi(request.text)}</p>
     </Dialog>
   );
 }

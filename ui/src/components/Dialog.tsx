@@ -1,4 +1,5 @@
 import { type ReactNode, useId, useLayoutEffect, useRef } from "react";
+import { spellOutBidi } from "../model/format";
 import { Button } from "./Button";
 import { classNames } from "./classNames";
 import styles from "./Dialog.module.css";
@@ -67,7 +68,7 @@ export function Dialog({
     >
       <div className={styles.content}>
         <header className={titleHidden ? "visually-hidden" : styles.header}>
-          <h2 id={name}>{title}</h2>
+          <h2 id={name}>{spellOutBidi(title)}</h2>
           {!titleHidden && (
             <Button kind="quiet" icon label="Close" onClick={onClose}>
               <Icon name="close" />

@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import { describeError } from "../api/client";
+import { spellOutBidi } from "../model/format";
 import { Button } from "./Button";
 import styles from "./EmptyState.module.css";
 
@@ -15,7 +16,7 @@ export function EmptyState({ title, page = false, children }: EmptyStateProps) {
   const Title = page ? "h1" : "p";
   return (
     <div className={styles.empty}>
-      <Title className={styles.title}>{title}</Title>
+      <Title className={styles.title}>{spellOutBidi(title)}</Title>
       {children && <div className={styles.more}>{children}</div>}
     </div>
   );
@@ -26,8 +27,8 @@ export function ErrorState({ error, onRetry }: { error: unknown; onRetry?: () =>
   const { message, hint } = describeError(error);
   return (
     <div className={styles.empty} role="alert">
-      <p className={styles.title}>{message}</p>
-      {hint && <p className={styles.more}>{hint}</p>}
+      <p className={styles.title}>{spellOutBidi(message)}</p>
+      {hint && <p className={styles.more}>{spellOutBidi(hint)}</p>}
       {onRetry && <Button onClick={onRetry}>Try again</Button>}
     </div>
   );

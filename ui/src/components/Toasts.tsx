@@ -4,6 +4,7 @@ import { useEffect } from "react";
 import { Link, useLocation } from "wouter";
 import { create } from "zustand";
 import { describeError, UnreachableError } from "../api/client";
+import { spellOutBidi } from "../model/format";
 import { Button } from "./Button";
 import { Icon } from "./Icon";
 import styles from "./Toasts.module.css";
@@ -89,8 +90,8 @@ export function Toasts() {
         >
           {toast.isError && <Icon name="warning" />}
           <div className={styles.message}>
-            <p>{toast.text}</p>
-            {toast.hint && <p className={styles.hint}>{toast.hint}</p>}
+            <p>{spellOutBidi(toast.text)}</p>
+            {toast.hint && <p className={styles.hint}>{spellOutBidi(toast.hint)}</p>}
             {toast.action && "href" in toast.action && (
               <Link href={toast.action.href} onClick={() => removeToast(toast.id)}>
                 {toast.action.text}

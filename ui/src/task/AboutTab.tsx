@@ -59,7 +59,7 @@ function StatusSection({ selected: { info, explanation, blockers } }: { selected
     <Section title="Status">
       <p className={styles.status}>
         {status && <TaskStatusBadge status={status} />}
-        <span dir="auto">{(current ? data.reason : info?.reason) || "No details."}</span>
+        <span dir="auto">{spellOutBidi((current ? data.reason : info?.reason) || "No details.")}</span>
       </p>
       {data === undefined ? (
         <LoadingState what="Loading" />
@@ -78,7 +78,7 @@ function NextStep({ way, run, withRetry }: { way: string; run: RunRef; withRetry
     <>
       {text !== "" && (
         <p className={styles.nextStep} dir="auto">
-          {text}
+          {spellOutBidi(text)}
         </p>
       )}
       {actions.length > 0 && (
@@ -224,10 +224,10 @@ function NeedItem({ need, batchId }: { need: NeedInfo; batchId: string | null })
     <li className={styles.need}>
       {inBatch || known !== undefined ? (
         <button type="button" className={styles.link} onClick={open}>
-          <bdi>{need.id}</bdi>
+          <bdi>{spellOutBidi(need.id)}</bdi>
         </button>
       ) : (
-        <bdi>{need.id}</bdi>
+        <bdi>{spellOutBidi(need.id)}</bdi>
       )}
       {status !== null ? (
         <TaskStatusBadge status={status} />
@@ -236,8 +236,8 @@ function NeedItem({ need, batchId }: { need: NeedInfo; batchId: string | null })
       )}
       {need.reason !== "" && (
         <span className={styles.muted} dir="auto">
-          {need.reason}
-          {need.at !== null && ` (${need.at})`}
+          {spellOutBidi(need.reason)}
+          {need.at !== null && ` (${spellOutBidi(need.at)})`}
         </span>
       )}
     </li>

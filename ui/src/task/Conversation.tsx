@@ -10,7 +10,7 @@ import { Button } from "../components/Button";
 import { ErrorState, LoadingState } from "../components/EmptyState";
 import { useNow } from "../components/hooks";
 import { TaskStatusBadge } from "../components/Status";
-import { formatCost, formatDiffstat, formatTime, joinNames, shortId } from "../model/format";
+import { formatCost, formatDiffstat, formatTime, joinNames, shortId, spellOutBidi } from "../model/format";
 import { NameList } from "./AboutTab";
 import {
   type Attempt,
@@ -79,7 +79,7 @@ function FailureSection({ entry, output }: { entry: ConversationEntry; output: s
     <Section
       title={`Last lines of ${entry.attempt === null ? "the gate" : attemptTitle(entry.attempt).toLowerCase()}`}
     >
-      <pre className={styles.output}>{output}</pre>
+      <pre className={styles.output}>{spellOutBidi(output)}</pre>
       <p>
         <EntryLinks entry={entry} />
       </p>
@@ -126,7 +126,7 @@ function Entry({ entry, before, run, since, withOutput }: EntryProps) {
   const output = withOutput && entry.output !== null && (
     <details className={styles.details}>
       <summary>Last lines of its output</summary>
-      <pre className={styles.output}>{entry.output}</pre>
+      <pre className={styles.output}>{spellOutBidi(entry.output)}</pre>
     </details>
   );
   if (entry.attempt !== null)
@@ -175,7 +175,8 @@ function EntryText({
   run: RunRef;
   known: boolean;
 }): ReactNode {
-  const { kind, text, result, commit, url, status, files, gate, resolution, without } = entry;
+  const { kind, result, commit, url, status, files, gate, resolution, without } = entry;
+  const text = spellOutBidi(entry.text);
   switch (kind) {
     case "merge":
       if (files.length > 0) return <ConflictText run={run} />;
@@ -201,8 +202,8 @@ function EntryText({
     case "rebuild":
       return (
         <span>
-          The batch branch was rebuilt without <bdi>{joinNames(without)}</bdi>; its commit is now{" "}
-          <code>{shortId(commit ?? "")}</code>.
+          The batch branch was rebuilt without <bdi>{spellOutBidi(joinNames(without))}</bdi>; its commit is
+          now <code>{shortId(commit ?? "")}</code>.
         </span>
       );
     case "gate": {
@@ -269,7 +270,7 @@ function ResolvedFiles({ files }: Pick<Resolution, "files">) {
       {files.map(({ path, choice }) => (
         <li key={path}>
           <bdi>
-            <code>{path}</code>
+            <code>{spellOutBidi(path)}</code>
           </bdi>{" "}
           <span className={styles.muted}>{CHOICES[choice]}</span>
         </li>
@@ -327,7 +328,7 @@ function AttemptEntry({
         <EntryTime at={entry.at} />
       </p>
       {attempt.told.map((told) => (
-        <ToldText key={told.text} told={told} />
+        <ToldText key={`${told.at} ${told.text}`} told={told} />
       ))}
       {attempt.toldCheck !== null && (
         <p className={styles.muted}>
@@ -336,7 +337,7 @@ function AttemptEntry({
       )}
       {attempt.category !== "ok" && attempt.category !== "question" && attempt.detail && (
         <p className={styles.muted} dir="auto">
-          {attempt.detail}
+          {spellOutBidi(attempt.detail)}
         </p>
       )}
       {output}
@@ -414,18 +415,19 @@ const SHORT_LINES = 12; // lines
 const SHORT_LENGTH = 1200; // characters
 
 /** A text as it is; of a long one the beginning, until all is asked for. */
-function LongText({ text }: { text: string }) {
+function LongText(props: { text: string }) {
   const [whole, setWhole] = useState(false);
-  const lines = text.trim().split("\n");
+  const text = spellOutBidi(props.text.trim());
+  const lines = text.split("\n");
   const short = lines.slice(0, SHORT_LINES).join("\n").slice(0, SHORT_LENGTH);
-  const shown = whole ? text.trim() : short;
+  const shown = whole ? text : short;
   return (
     <>
       <p className={styles.text} dir="auto">
         {shown}
-        {shown.length < text.trim().length && " …"}
+        {shown.length < text.length && " …"}
       </p>
-      {short.length < text.trim().length && (
+      {short.length < text.length && (
         <Button kind="quiet" aria-expanded={whole} onClick={() => setWhole(!whole)}>
           {whole ? "Show less" : "Show all"}
         </Button>

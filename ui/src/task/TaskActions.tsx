@@ -16,6 +16,7 @@ import { Popover } from "../components/Popover";
 import { openEditor } from "../editing/editorState";
 import { retryLabel } from "../model/cardActions";
 import { isAtWork } from "../model/columns";
+import { spellOutBidi } from "../model/format";
 import { useFeedbackDraft } from "../store/feedbackDraft";
 import { disabledReasons } from "./allowedActions";
 import type { RunInfo, RunRef, SelectedTask } from "./selectedTask";
@@ -228,7 +229,7 @@ function FeedbackForm({ run, question, busy, disabled, close, send }: FeedbackFo
             <Icon name="warning" />
             Needs you
           </h3>
-          <p dir="auto">{question}</p>
+          <p dir="auto">{spellOutBidi(question)}</p>
         </div>
       )}
       <label htmlFor={id}>

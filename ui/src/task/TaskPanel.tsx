@@ -126,7 +126,7 @@ function ToldBefore({ attempt }: { attempt: Attempt | undefined }) {
     <details className={styles.told}>
       <summary>What attempt {attempt.attempt} was told</summary>
       {attempt.told.map((told) => (
-        <ToldText key={told.text} told={told} />
+        <ToldText key={`${told.at} ${told.text}`} told={told} />
       ))}
     </details>
   );
