@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { type KeyboardEvent, lazy, Suspense, useMemo } from "react";
+import { type KeyboardEvent, lazy, Suspense, useState } from "react";
 import { ApiError, describeError } from "../api/client";
 import type { TaskDetail } from "../api/types";
 import { useReadOnlyReason } from "../app/access";
@@ -195,8 +195,9 @@ function ExistingTask({ id }: { id: string }) {
 }
 
 function EditorWithDraft({ task }: { task: TaskDetail | null }) {
-  const storageKey = taskDraftKey(currentProject(), task?.id ?? null);
-  const stored = useMemo(() => loadTaskDraft(window.localStorage, storageKey), [storageKey]);
+  // As it was opened: by the browser's Back, another project may be opened behind it.
+  const [storageKey] = useState(() => taskDraftKey(currentProject(), task?.id ?? null));
+  const [stored] = useState(() => loadTaskDraft(window.localStorage, storageKey));
   return <EditorForm task={task} stored={stored} storageKey={storageKey} />;
 }
 
