@@ -45,6 +45,19 @@ def test_a_rename_counts_as_both_names(worktree: TaskWorktree) -> None:
     assert worktree.capture().files == ("a.txt", "z.txt")
 
 
+def test_of_a_renamed_file_only_the_lines_that_differ_are_counted(worktree: TaskWorktree) -> None:
+    lines = [f"{number}\n" for number in range(50)]
+    worktree.commit("old.txt", "".join(lines))
+    worktree = replace(worktree, base=worktree.git("rev-parse", "HEAD"))
+    worktree.git("mv", "old.txt", "new.txt")
+    worktree.write("new.txt", "".join(["first\n", *lines[1:]]))
+    worktree.write("other.txt", "1\n2\n")
+    (worktree.path / "a.txt").unlink()
+    captured = worktree.capture()
+    assert captured.files == ("a.txt", "new.txt", "old.txt", "other.txt")
+    assert captured.diffstat == (4, 1 + 2, 1 + 1)
+
+
 def test_the_agents_commits_stay_and_uncommitted_changes_come_on_top(worktree: TaskWorktree) -> None:
     worktree.commit("one.txt", "1\n")
     own = worktree.commit("two.txt", "2\n")

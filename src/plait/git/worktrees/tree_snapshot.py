@@ -13,6 +13,7 @@ import shutil
 import stat
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from plait.core.errors import WorldError
@@ -255,21 +256,38 @@ class TreeChange:
 
 
 def list_changes(git: Git, base: str, tree: str, max_counted_bytes: int = 0) -> tuple[TreeChange, ...]:
-    """The paths that differ, and how many lines: by one git process. Lines of files over `max_counted_bytes` (0: git's own limit)
-    aren't counted.
+    """The paths that differ, and how many lines. Lines of files over `max_counted_bytes` (0: git's own limit) aren't counted.
+
+    A renamed file has two paths, of which the new one has the lines that differ, as in `git diff`.
     """
     if max_counted_bytes:
         git = git.with_options(settings=[f"core.bigFileThreshold={max_counted_bytes + 1}"])
-    args = ("diff-tree", "-r", "-z", "--raw", "--numstat", "--no-renames", "--no-ext-diff", "--no-textconv")
-    fields = git.run(*args, "--ignore-submodules=none", base, tree).fields
+    args = ("diff-tree", "-r", "-z", "--numstat", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none")
+    fields = git.run(*args, "--raw", "--no-renames", base, tree).fields
     count = len(fields) // 3
     rows = zip(fields[: 2 * count : 2], fields[1 : 2 * count : 2], fields[2 * count :], strict=True)
     changes = []
     for header, path, numbers in rows:
         base_mode, mode, base_blob, blob, _ = header.removeprefix(":").split(" ")
-        added, removed = (int(text) if text.isdecimal() else 0 for text in numbers.split("\t", 2)[:2])
-        changes.append(TreeChange(path, base_mode, mode, base_blob, blob, added, removed))
+        changes.append(TreeChange(path, base_mode, mode, base_blob, blob, *_read_line_counts(numbers)))
+    if any(change.mode == _NO_MODE for change in changes) and any(change.base_mode == _NO_MODE for change in changes):
+        renames = git.run(*args, "--find-renames", "--diff-filter=R", base, tree).fields
+        counts = dict.fromkeys(renames[1::3], (0, 0))
+        counts |= {path: _read_line_counts(numbers) for numbers, path in zip(renames[::3], renames[2::3], strict=True)}
+        for place, change in enumerate(changes):
+            if change.path in counts:
+                added, removed = counts[change.path]
+                changes[place] = replace(change, added=added, removed=removed)
     return tuple(changes)
+
+
+_NO_MODE = "000000"  # of a path that one side doesn't have
+
+
+def _read_line_counts(row: str) -> tuple[int, int]:
+    """Of a row by `--numstat`, which has `-` for binary files."""
+    added, removed, _ = row.split("\t", 2)
+    return (int(added), int(removed)) if added.isdecimal() else (0, 0)
 
 
 # No source is larger, and restoring one reads all of it.
