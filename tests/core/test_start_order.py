@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from plait.core.decisions import AttemptStarted
+from plait.core.explain import explain_status
 from plait.core.reports import MergeDone, PressureChanged
 from plait.core.requests import Approve, ChangeEngineSettings, ChangeSettings, Pause, Unpause
 from plait.core.settings import Budget, EngineSettings, Isolation, Mode, Order, Settings, Spend
@@ -200,6 +201,7 @@ def test_a_phase_opens_when_enough_of_the_earlier_one_is_done() -> None:
     for n in (1, 2, 3):
         assert started_tasks(script.exit_attempt(f"1.{n}")) in ([], ["1.5"])
     assert script.explain("2.1") == "2.1 is waiting: its phase two is not open yet (one: 3 of 5 done, 80% needed)"
+    assert explain_status(script.state, script.batch(), script.task("2.1")).short == "after one (3 of 5 done)"
     assert started_tasks(script.exit_attempt("1.4")) == ["2.1"]
 
 

@@ -139,7 +139,9 @@ def test_the_list_of_batches_links_to_each_batch(project: TempProject, open_wind
     assert red > green > max(blue, red / 2)  # amber
     row.get_by_role("link").first.click()
 
-    expect(page.get_by_role("heading", name=re.compile("01-walls Batch [0-9a-f]{4}"), level=1)).to_be_visible()
+    expect(
+        page.get_by_role("heading", name=re.compile("01-walls and 1 more Batch [0-9a-f]{4}"), level=1)
+    ).to_be_visible()
     tabs = page.get_by_role("navigation", name="Views of this batch")
     expect(tabs.get_by_role("link", name="Review")).to_have_attribute("aria-current", "page")
     tabs.get_by_role("link", name="Timeline").click()

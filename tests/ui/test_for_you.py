@@ -208,7 +208,7 @@ def test_what_needs_the_user_is_handled_where_it_is_shown(project: TempProject, 
     expect(over).to_contain_text(re.compile("4 merged$|4 merged(?!,)"))
     over.get_by_role("link", name="Review").click()
     expect(page.get_by_text("4 tasks merged")).to_be_visible()
-    expect(page.get_by_role("heading", name=re.compile("^Charge and refund Batch"), level=1)).to_be_visible()
+    expect(page.get_by_role("heading", name=re.compile("^Charge and refund and 3 more Batch"), level=1)).to_be_visible()
     page.get_by_role("navigation", name="Views", exact=True).get_by_role("link", name="Board").click()
     over.get_by_role("button", name="Dismiss").click()
     expect(_for_you(page)).to_have_count(0)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from plait.core.fast_dataclass import dataclass
 from plait.core.file_locks import FILE_PREFIX, GROUP_PREFIX, PAIR_PREFIX
 from plait.core.lazy_pattern import pattern
+from plait.core.reducers.batches import required_share
 from plait.core.reducers.task_index import LOCK_SCOPE_SEPARATOR
 from plait.core.retry_policy import describe_failure, describe_time_limit
 from plait.core.scheduler import starts
@@ -209,7 +210,7 @@ def _why_task_waits(batch: BatchState, task: TaskState) -> _Wait | None:
         return _Wait(WaitReason.BACKOFF, f"{verb} soon: {why}", shorten_failure(why))
     if task.pending_needs:
         return _Wait(WaitReason.NEEDS, _describe_needs(batch, task))
-    return _Wait(WaitReason.PHASE, _describe_phase(batch, task)) if task.phase_closed else None
+    return _wait_for_phase(batch, task) if task.phase_closed else None
 
 
 def _describe_needs(batch: BatchState, task: TaskState) -> str:
@@ -227,12 +228,19 @@ def _describe_needs(batch: BatchState, task: TaskState) -> str:
     return f"needs {names}"
 
 
-def _describe_phase(batch: BatchState, task: TaskState) -> str:
-    phase = batch.phases[task.task.phase or ""].phase
-    if phase.opens_with is not None and phase.opens_with in batch.index:
-        return f"its phase {phase.label} opens when {phase.opens_with} is done"
-    earlier = describe_phase_progress(batch, batch.phases[phase.key])
-    return f"its phase {phase.label} is not open yet ({earlier})"
+def _wait_for_phase(batch: BatchState, task: TaskState) -> _Wait:
+    waiting = batch.phases[task.task.phase or ""]
+    name, opener = f"its phase {waiting.phase.label}", waiting.phase.opens_with
+    if opener is not None and opener in batch.index:
+        return _Wait(WaitReason.PHASE, f"{name} opens when {opener} is done", f"after {opener}")
+    share = required_share(batch, waiting)
+    unfinished = [
+        f"{earlier.phase.label} ({earlier.settled} of {earlier.phase.total} done)"
+        for earlier in batch.find_earlier_phases(waiting)
+        if earlier.settled < share * earlier.phase.total
+    ]
+    reason = f"{name} is not open yet ({describe_phase_progress(batch, waiting)})"
+    return _Wait(WaitReason.PHASE, reason, f"after {join_names(unfinished, 1)}" if unfinished else "")
 
 
 def _describe_lock(state: State, batch: BatchState, lock: str) -> str:
@@ -264,7 +272,9 @@ def _why_machine_waits(state: State) -> _Wait | None:
     """The last reason to give: what waits for something else would wait on a larger machine, too."""
     if state.pressure is None:
         return None
-    return _Wait(WaitReason.MEMORY, f"the machine is short of resources ({state.pressure})")
+    return _Wait(
+        WaitReason.MEMORY, f"the machine is short of resources ({state.pressure})", f"machine busy ({state.pressure})"
+    )
 
 
 def _why_queue_waits(state: State, batch: BatchState, task: TaskState) -> _Wait | None:

@@ -13,6 +13,7 @@ from plait.core.start_queue import QueueKey
 from plait.core.state import BatchState, State, TaskState
 from plait.core.status import BatchStatus, Category, NextAction, PauseCause, TaskStatus, WaitReason
 from plait.core.task import Origin, Step
+from plait.core.text import join_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,13 +213,13 @@ def make_batch_view(state: State, batch: BatchState, *, brief: bool = False) -> 
 
 
 def name_batch(batch: BatchState) -> str:
-    """The title of the phase that all its tasks are in, else of its first task."""
+    """The title of the phase that all its tasks are in, else of its first task, and how many more there are."""
     tasks = [task.task for task in batch.tasks if task.task.entrant is None]
     phases = {task.phase for task in tasks}
     shared = batch.phases.get(next(iter(phases)) or "") if len(phases) == 1 and len(tasks) > 1 else None
     if shared is not None:
         return shared.phase.title or shared.phase.key
-    return (tasks[0].title or tasks[0].id) if tasks else batch.id
+    return join_names([task.title or task.id for task in tasks], 1) if tasks else batch.id
 
 
 def why_no_pull_request(batch: BatchState) -> str:
