@@ -63,6 +63,28 @@ def test_three_selected_tasks_run_in_parallel_to_a_merged_branch(project: TempPr
     expect(page.get_by_text("3 tasks merged")).to_be_visible()
 
 
+def test_one_task_runs_from_its_card_its_menu_or_its_panel(project: TempProject, open_window: OpenWindow) -> None:
+    for name in ("01-walls", "02-roof", "03-door"):
+        project.task(name, f"echo {name} > {name}.txt")
+    project.commit_all()
+    page = open_window().page
+    roof = page.locator("[data-card='02-roof']")
+    roof.hover()
+    roof.get_by_role("toolbar").get_by_role("button", name="Run").click()
+    expect(_plan(page)).to_contain_text("02-roof")
+    expect(_plan(page)).not_to_contain_text("01-walls")
+    _plan(page).get_by_role("button", name="Cancel").click()
+    roof.click(button="right")
+    page.get_by_role("menuitem", name="Run…").click()
+    _start(page, "Start 1 task")
+    expect(_for_you(page)).to_contain_text("1 merged")
+    page.locator("[data-card='03-door']").click()
+    panel = page.get_by_role("complementary")
+    panel.get_by_role("toolbar", name="Task actions").get_by_role("button", name="Run").click()
+    _start(page, "Start 1 task")
+    expect(panel.locator("header")).to_contain_text("done")
+
+
 def test_the_plan_discloses_what_its_agents_may_do(
     project: TempProject, open_window: OpenWindow, tmp_path: Path
 ) -> None:

@@ -1,4 +1,4 @@
-import { useMemo, useState } from "react";
+import { useEffect, useMemo, useState } from "react";
 import { useShallow } from "zustand/react/shallow";
 import type { Mode, Task } from "../api/types";
 import { useReadOnlyReason } from "../app/access";
@@ -16,24 +16,26 @@ import { PlanDialog } from "./PlanDialog";
 import styles from "./RunBar.module.css";
 import { AgentPicker, RunSettings, SelectionOptions } from "./RunForm";
 import { findRunBlocker, type RunBlocker } from "./runChecks";
-import { useRunOptions } from "./runOptions";
+import { planRun, usePlannedTasks, useRunOptions } from "./runOptions";
 
 /** Actions on the selected tasks. */
 export function RunBar() {
   const tasks = useSelectedTasks();
   const batches = useBoard((store) => store.board.batches);
   const readOnlyReason = useReadOnlyReason();
-  const [planning, setPlanning] = useState<readonly string[] | null>(null);
+  const planned = usePlannedTasks((store) => store.ids);
   const [bulkResults, setBulkResults] = useState<{ title: string; results: readonly BulkResult[] } | null>(
     null,
   );
   const blocker = useMemo(() => findRunBlocker(tasks, batches), [tasks, batches]);
   const why = tasks.length === 0 ? "Select tasks first." : (readOnlyReason ?? blocker?.reason ?? null);
-  const plan = (mode: Mode) => {
-    useRunOptions.setState({ mode });
-    setPlanning(tasks.map(({ id }) => id));
-  };
+  const plan = (mode: Mode) =>
+    planRun(
+      tasks.map(({ id }) => id),
+      mode,
+    );
   useRunCommands(why, plan);
+  useEffect(() => () => usePlannedTasks.setState({ ids: null }), []); // a plan isn't shown again on another visit
   return (
     <>
       {bulkResults !== null && <BulkResults {...bulkResults} onClose={() => setBulkResults(null)} />}
@@ -62,9 +64,9 @@ export function RunBar() {
           </Button>
         </section>
       )}
-      {planning !== null && (
+      {planned !== null && (
         <ErrorBoundary>
-          <PlanDialog taskIds={planning} onClose={() => setPlanning(null)} />
+          <PlanDialog taskIds={planned} onClose={() => usePlannedTasks.setState({ ids: null })} />
         </ErrorBoundary>
       )}
     </>

@@ -46,6 +46,14 @@ export const DEFAULT_OPTIONS: RunOptions = {
 
 export const useRunOptions = create<RunOptions>(() => DEFAULT_OPTIONS);
 
+/** The tasks whose plan is shown before they start. */
+export const usePlannedTasks = create<{ readonly ids: readonly string[] | null }>(() => ({ ids: null }));
+
+export function planRun(ids: readonly string[], mode: Mode = "parallel"): void {
+  useRunOptions.setState({ mode });
+  usePlannedTasks.setState({ ids });
+}
+
 export function resetRunOptions(): void {
   useRunOptions.setState(DEFAULT_OPTIONS);
 }

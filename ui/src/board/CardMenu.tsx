@@ -1,6 +1,7 @@
 import { type KeyboardEvent, use, useEffect, useLayoutEffect, useRef } from "react";
 import type { Task } from "../api/types";
 import { useReadOnlyReason } from "../app/access";
+import { planRun } from "../batch/runOptions";
 import { copyToClipboard } from "../components/Toasts";
 import { openEditor } from "../editing/editorState";
 import { retryLabel } from "../model/cardActions";
@@ -119,11 +120,12 @@ function close(): void {
 function useMenuItems(task: Task): readonly MenuItem[] {
   const openTask = use(OpenTaskContext);
   const readOnly = useReadOnlyReason() !== null;
-  const { retry, approve, tell, log, diff, cancel } = actionsOf(task);
+  const { run, retry, approve, tell, log, diff, cancel } = actionsOf(task);
   const items: (MenuItem | false)[] = [
     { name: "Open", keys: "↵", run: () => openTask(task) },
     log && { name: "Open log", keys: "⇧L", run: () => openTask(task, "log") },
     diff && { name: "Open diff", run: () => openTask(task, "diff") },
+    !readOnly && run && { name: "Run…", run: () => planRun([task.id]) },
     !readOnly && approve && { name: "Approve", keys: "a", run: () => approveCard(task) },
     !readOnly &&
       retry.length > 0 && {

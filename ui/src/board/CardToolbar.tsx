@@ -1,6 +1,7 @@
 import { type MouseEvent, use } from "react";
 import type { Task } from "../api/types";
 import { useReadOnlyReason } from "../app/access";
+import { planRun } from "../batch/runOptions";
 import { Button } from "../components/Button";
 import { Icon } from "../components/Icon";
 import { retryLabel } from "../model/cardActions";
@@ -13,7 +14,7 @@ import { truncate } from "./cardText";
 export function CardToolbar({ task, tabbable }: { task: Task; tabbable: boolean }) {
   const openTask = use(OpenTaskContext);
   const readOnly = useReadOnlyReason() !== null;
-  const { retry, approve, tell, log } = actionsOf(task);
+  const { run, retry, approve, tell, log } = actionsOf(task);
   const tabIndex = tabbable ? 0 : -1;
   const openMenu = (event: MouseEvent) => {
     const box = event.currentTarget.getBoundingClientRect();
@@ -28,6 +29,11 @@ export function CardToolbar({ task, tabbable }: { task: Task; tabbable: boolean 
       aria-label={`Actions on ${truncate(task.id)}`}
       onClick={(event) => event.stopPropagation()}
     >
+      {run && !readOnly && (
+        <Button icon kind="quiet" label="Run" tabIndex={tabIndex} onClick={() => planRun([task.id])}>
+          <Icon name="play" size={14} />
+        </Button>
+      )}
       {approve && !readOnly && (
         <Button icon kind="quiet" label="Approve" tabIndex={tabIndex} onClick={() => approveCard(task)}>
           <Icon name="check" size={14} />

@@ -2,7 +2,8 @@
 
 import type { Run, Task, TaskStatus } from "../api/types";
 import { type Board, runKey } from "./board";
-import { hasEnded } from "./columns";
+import { columnOf, hasEnded } from "./columns";
+import { isGroup } from "./groups";
 
 const RETRYABLE: ReadonlySet<TaskStatus> = new Set([
   "failed",
@@ -15,6 +16,8 @@ const RETRYABLE: ReadonlySet<TaskStatus> = new Set([
 type Known = Pick<Board, "tasks" | "byRun">;
 
 export interface CardActions {
+  /** It is in no batch yet. */
+  readonly run: boolean;
   /** The tasks that a retry is about: itself, or those that block it. */
   readonly retry: readonly Task[];
   readonly approve: boolean;
@@ -27,8 +30,12 @@ export interface CardActions {
 
 export function findCardActions(task: Task, board: Known): CardActions {
   const run = task.batch;
-  if (run === null) return { retry: [], approve: false, tell: null, log: false, diff: false, cancel: false };
+  if (run === null) {
+    const none = { retry: [], approve: false, tell: null, log: false, diff: false, cancel: false };
+    return { ...none, run: columnOf(task) === "todo" && !isGroup(task) };
+  }
   return {
+    run: false,
     retry: RETRYABLE.has(run.status) ? [task] : run.status === "blocked" ? findBlockers(task, board) : [],
     approve: run.waiting === "approval",
     tell:

@@ -5,7 +5,8 @@ import type { AgentInfo, TaskAction } from "../api/types";
 import { useReadOnlyReason } from "../app/access";
 import { routes } from "../app/routes";
 import { ActionButton } from "../batch/BatchControls";
-import { retryTasks } from "../board/cardCommands";
+import { planRun } from "../batch/runOptions";
+import { actionsOf, retryTasks } from "../board/cardCommands";
 import { truncate } from "../board/cardText";
 import { useCommands } from "../commands/commands";
 import { Button, ButtonLink } from "../components/Button";
@@ -37,7 +38,13 @@ function SourceActions({ selected: { task } }: { selected: SelectedTask }) {
   const why =
     readOnlyReason ?? (task.editable ? null : (task.notEditable ?? "Its source can't be edited here."));
   return (
-    <div className={styles.actions}>
+    <div className={styles.actions} role="toolbar" aria-label="Task actions">
+      {actionsOf(task).run && (
+        <Button kind="primary" disabled={readOnlyReason} onClick={() => planRun([task.id])}>
+          <Icon name="play" />
+          Run
+        </Button>
+      )}
       <Button disabled={why} onClick={() => openEditor(task.id)}>
         <Icon name="edit" />
         Edit

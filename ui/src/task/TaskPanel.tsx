@@ -61,11 +61,7 @@ function TabContent({ open, selected }: { open: OpenTask; selected: SelectedTask
   if (open.tab === "conversation") return <ConversationTab selected={selected} />;
   if (open.tab === "about") return <AboutTab selected={selected} />;
   if (run === null) {
-    return (
-      <EmptyState title="Not run yet">
-        Select it on the board and run it to see its output and changes here.
-      </EmptyState>
-    );
+    return <EmptyState title="Not run yet">Run it to see its output and changes here.</EmptyState>;
   }
   switch (open.tab) {
     case "log":
