@@ -109,6 +109,24 @@ def test_tasks_move_between_columns_by_themselves(project: TempProject, open_win
     expect(page).to_have_url(re.compile("task=02-roof.*batch="))
 
 
+def test_ids_and_titles_stand_at_the_same_place_on_all_cards(project: TempProject, open_window: OpenWindow) -> None:
+    long = "the table of the orders of 2019 has no column for the tax of the country that they are sent to"
+    for name, reason in {"01-walls": "no key", "02-roof": long, "03-door": ""}.items():
+        project.task(name, f"echo 'error: {reason}' >&2; exit 1", title="A title")
+    project.commit_all()
+    begun(project, "01-walls", "02-roof", "03-door")
+    page = open_window().page
+    expect(card(page, "02-roof").get_by_text("the table of the orders")).to_be_visible()
+    places = set()
+    for task in ("01-walls", "02-roof", "03-door"):
+        expect(card(page, task).get_by_text(task)).to_have_count(1)
+        outer, inner = card(page, task).bounding_box(), card(page, task).get_by_text(task).bounding_box()
+        assert outer is not None
+        assert inner is not None
+        places.add((round(inner["x"] - outer["x"]), round(inner["y"] - outer["y"])))
+    assert len(places) == 1
+
+
 def test_nothing_moves_under_the_cursor(project: TempProject, open_window: OpenWindow) -> None:
     go = project.top.parent / "go"
     for name in ("01-walls", "02-roof", "03-door"):

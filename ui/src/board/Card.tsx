@@ -172,11 +172,6 @@ function CardFacts({ task, column }: { task: Task; column: Column }) {
   return (
     <p className={styles.row}>
       <span className={styles.wrapping}>
-        {task.title !== task.id && (
-          <bdi className={styles.movedId} aria-hidden="true">
-            {truncate(task.id)}
-          </bdi>
-        )}
         {status !== "" &&
           (batch === null ? (
             <span className={styles.fixed}>{status}</span>

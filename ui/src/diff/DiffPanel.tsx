@@ -6,7 +6,7 @@ import { Button } from "../components/Button";
 import { Icon } from "../components/Icon";
 import { SegmentedControl } from "../components/SegmentedControl";
 import { showError } from "../components/Toasts";
-import { formatDiffstat, pluralize } from "../model/format";
+import { formatLineCounts, pluralize } from "../model/format";
 import { startComment } from "./commentDrafts";
 import { DiffFind, type useDiffFind } from "./DiffFind";
 import styles from "./DiffPanel.module.css";
@@ -157,9 +157,7 @@ function DiffToolbar(props: DiffToolbarProps) {
     <div className={styles.toolbar}>
       <Button kind="quiet" aria-expanded={props.listShown} onClick={props.onList}>
         {pluralize(props.files, "file")}
-        <span className={styles.counts}>
-          {formatDiffstat({ files: props.files, added: props.plus, removed: props.minus })}
-        </span>
+        <span className={styles.counts}>{formatLineCounts(props)}</span>
       </Button>
       {props.attempt !== null && (
         <span className={styles.attempt}>

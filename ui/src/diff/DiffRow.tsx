@@ -6,7 +6,7 @@ import { useOpenTask } from "../app/routes";
 import { Button } from "../components/Button";
 import { Icon, type IconName } from "../components/Icon";
 import { copyToClipboard } from "../components/Toasts";
-import { formatDiffstat } from "../model/format";
+import { formatLineCounts } from "../model/format";
 import { CommentForm, SavedComment } from "./CommentForm";
 import type { CommentDraft } from "./commentDrafts";
 import styles from "./DiffRow.module.css";
@@ -309,9 +309,7 @@ function FileHeader({
       {comments > 0 && (
         <span className={styles.label}>{comments === 1 ? "1 comment" : `${comments} comments`}</span>
       )}
-      <span className={styles.counts}>
-        {file.binary ? "binary" : formatDiffstat({ files: 1, added: file.plus, removed: file.minus })}
-      </span>
+      <span className={styles.counts}>{file.binary ? "binary" : formatLineCounts(file)}</span>
       {(hasHidden || isExpanded) && (
         <Button
           kind="quiet"

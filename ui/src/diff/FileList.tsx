@@ -1,7 +1,7 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useMemo, useRef } from "react";
 import { Icon } from "../components/Icon";
-import { formatDiffstat } from "../model/format";
+import { formatLineCounts } from "../model/format";
 import styles from "./FileList.module.css";
 import { escapeSpecial } from "./lineSegments";
 import type { FileChange } from "./parseDiff";
@@ -56,9 +56,7 @@ export function FileList({ files, current, viewed, onSelect }: Props) {
                     </span>
                   )}
                   <span className={styles.counts}>
-                    {entry.file.binary
-                      ? "binary"
-                      : formatDiffstat({ files: 1, added: entry.file.plus, removed: entry.file.minus })}
+                    {entry.file.binary ? "binary" : formatLineCounts(entry.file)}
                   </span>
                 </button>
               )}

@@ -62,10 +62,13 @@ describe("numbers", () => {
     expect(pluralize(1, "task")).toBe("1 task");
     expect(pluralize(2, "task")).toBe("2 tasks");
     expect(pluralize(2, "batch", "batches")).toBe("2 batches");
+    expect(pluralize(63536, "line")).toBe("63,536 lines");
   });
 
   it("of a diffstat use a minus sign", () => {
     expect(formatDiffstat({ files: 1, added: 182, removed: 12 })).toBe("+182 −12");
+    expect(formatDiffstat({ files: 2, added: 0, removed: 0 })).toBe("2 files");
+    expect(formatDiffstat({ files: 0, added: 0, removed: 0 })).toBe("no change");
   });
 });
 

@@ -41,13 +41,19 @@ export function formatCompact(n: number): string {
   return `${(n / 1_000_000).toFixed(1)}M`;
 }
 
-/** `+182 −12`, with a true minus sign. */
-export function formatDiffstat({ added, removed }: Diffstat): string {
-  return `+${added} −${removed}`;
+/** `+182 −12`; nothing if no lines changed, as in images and renames. */
+export function formatLineCounts({ plus, minus }: { plus: number; minus: number }): string {
+  return plus + minus > 0 ? `+${plus} −${minus}` : "";
+}
+
+/** `+182 −12`, or the number of files if no lines changed. */
+export function formatDiffstat({ files, added, removed }: Diffstat): string {
+  const lines = formatLineCounts({ plus: added, minus: removed });
+  return lines || (files > 0 ? pluralize(files, "file") : "no change");
 }
 
 export function pluralize(n: number, one: string, many = `${one}s`): string {
-  return `${n} ${n === 1 ? one : many}`;
+  return `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
 }
 
 const MAX_NAMES = 3;

@@ -8,7 +8,7 @@ import { ActionButton } from "../batch/BatchControls";
 import { Button, ButtonLink } from "../components/Button";
 import { ErrorState, LoadingState } from "../components/EmptyState";
 import { TaskStatusBadge } from "../components/Status";
-import { COLUMN_NAMES, columnOf } from "../model/columns";
+import { COLUMN_NAMES, columnOf, hasEnded } from "../model/columns";
 import { formatCost, pluralize, shortId, spellOutBidi } from "../model/format";
 import { useBoard } from "../store/board";
 import styles from "./AboutTab.module.css";
@@ -55,11 +55,14 @@ function StatusSection({ selected: { info, explanation, blockers } }: { selected
     return <ErrorState error={error} onRetry={() => void explanation.refetch()} />;
   const status = info?.status ?? data?.status;
   const current = data !== undefined && data.status === status;
+  const reason = current ? data.reason : info?.reason;
+  // Why it ended is told in full by the attempt below; why it waits is not.
+  const short = status !== undefined && hasEnded(status) ? info?.short : "";
   return (
     <Section title="Status">
       <p className={styles.status}>
         {status && <TaskStatusBadge status={status} />}
-        <span dir="auto">{spellOutBidi((current ? data.reason : info?.reason) || "No details.")}</span>
+        <span dir="auto">{spellOutBidi(short || reason || "No details.")}</span>
       </p>
       {data === undefined ? (
         <LoadingState what="Loading" />

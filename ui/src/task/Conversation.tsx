@@ -16,6 +16,7 @@ import {
   type Attempt,
   attemptDuration,
   attemptTitle,
+  describeFailure,
   describeResult,
   hasChange,
   hasTranscript,
@@ -48,18 +49,23 @@ export function Conversation({ run }: { run: RunRef }) {
       {data.entries.length > 0 && (
         <Section title="Conversation">
           <ol className={styles.thread} aria-label="Conversation">
-            {data.entries.map((entry, place) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: entries are only added, at the end
-              <li key={place} className={styles.entry} data-tone={entryTone(entry)}>
-                <Entry
-                  entry={entry}
-                  run={run}
-                  before={data.entries[place - 1]}
-                  since={earlierChange(data.entries, place)}
-                  withOutput={place !== data.failure}
-                />
-              </li>
-            ))}
+            {data.entries.map((entry, place) => {
+              const before = data.entries[place - 1];
+              const known = before !== undefined && saysReason(before, entry);
+              if (known && entry.kind === "ended") return null;
+              return (
+                // biome-ignore lint/suspicious/noArrayIndexKey: entries are only added, at the end
+                <li key={place} className={styles.entry} data-tone={entryTone(entry)}>
+                  <Entry
+                    entry={entry}
+                    run={run}
+                    known={known}
+                    since={earlierChange(data.entries, place)}
+                    withOutput={place !== data.failure}
+                  />
+                </li>
+              );
+            })}
           </ol>
         </Section>
       )}
@@ -115,14 +121,15 @@ function entryTone({ kind, attempt, gate, result, status }: ConversationEntry): 
 
 interface EntryProps {
   entry: ConversationEntry;
-  before: ConversationEntry | undefined;
   run: RunRef;
+  /** The entry before it says why. */
+  known: boolean;
   since: number | null;
   /** Its output isn't shown elsewhere. */
   withOutput: boolean;
 }
 
-function Entry({ entry, before, run, since, withOutput }: EntryProps) {
+function Entry({ entry, run, known, since, withOutput }: EntryProps) {
   const output = withOutput && entry.output !== null && (
     <details className={styles.details}>
       <summary>Last lines of its output</summary>
@@ -135,7 +142,7 @@ function Entry({ entry, before, run, since, withOutput }: EntryProps) {
     <>
       <p className={styles.head} dir="auto">
         <span className={styles.headText}>
-          <EntryText entry={entry} run={run} known={before !== undefined && saysReason(before, entry.text)} />
+          <EntryText entry={entry} run={run} known={known} />
           {(entry.gate ?? entry.resolution) !== null && <EntryLinks entry={entry} />}
         </span>
         <EntryTime at={entry.at} />
@@ -159,13 +166,17 @@ function EntryTime({ at }: { at: string }) {
 }
 
 /** Whether an entry already says why the task ended, or was retried. */
-function saysReason({ attempt, files }: ConversationEntry, reason: string): boolean {
+function saysReason(
+  { attempt, files, kind, result }: ConversationEntry,
+  { status, text }: ConversationEntry,
+) {
   const detail = attempt?.detail ?? "";
-  const said = reason.replace(/ \(after \d+ attempts\)$/, ""); // the attempts stand above
-  return (detail !== "" && said.endsWith(detail)) || files.some((file) => said.includes(file));
+  const said = text.replace(/ \(after \d+ attempts\)$/, ""); // the attempts stand above
+  const isMerge = kind === "merge" && result === "merged" && status === "done";
+  return isMerge || (detail !== "" && said.endsWith(detail)) || files.some((file) => said.includes(file));
 }
 
-/** A sentence about an entry that is no attempt; `known`: the entry before it says why. */
+/** A sentence about an entry that is no attempt. */
 function EntryText({
   entry,
   run,
@@ -233,7 +244,7 @@ function EntryText({
       return (
         <>
           {status !== null && <TaskStatusBadge status={status} />}
-          {!known && <span>{text}</span>}
+          <span>{text}</span>
         </>
       );
     case "retry": {
@@ -337,7 +348,7 @@ function AttemptEntry({
       )}
       {attempt.category !== "ok" && attempt.category !== "question" && attempt.detail && (
         <p className={styles.muted} dir="auto">
-          {spellOutBidi(attempt.detail)}
+          {spellOutBidi(describeFailure(attempt))}
         </p>
       )}
       {output}

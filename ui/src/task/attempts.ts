@@ -61,10 +61,15 @@ export function newestAttempt<T extends Attempt>(
   return attempts.findLast((each) => each.step === step);
 }
 
+/** Why it failed, without the exit status, which its result says. */
+export function describeFailure({ detail, exitCode }: Attempt): string {
+  return detail?.replace(`exit status ${exitCode}: `, "") ?? "";
+}
+
 /** A line about an ended attempt: result, duration and reason. */
 export function describeEnd(attempt: Attempt): string {
-  const parts = [describeResult(attempt), attemptDuration(attempt, 0), attempt.detail].filter(Boolean);
-  return attempt.completedAt === null ? "running" : parts.join(" · ");
+  const parts = [describeResult(attempt), attemptDuration(attempt, 0), describeFailure(attempt)];
+  return attempt.completedAt === null ? "running" : parts.filter(Boolean).join(" · ");
 }
 
 export interface SelectedAttempt {

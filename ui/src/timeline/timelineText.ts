@@ -97,10 +97,9 @@ function joinParts(parts: readonly (string | false | null)[], between: string): 
 }
 
 interface Summary {
-  /** Seconds. */
+  /** Seconds from its start to its end, or to now. */
   readonly wall: number;
-  /** The sum over all attempts. */
-  readonly worked: number;
+  readonly ended: boolean;
   readonly wait: { readonly task: string; readonly seconds: number } | null;
   readonly retries: number;
 }
@@ -108,13 +107,12 @@ interface Summary {
 export function summarizeTimeline(line: Timeline, { from, to, now, rows }: Chart): Summary {
   const start = line.startedAt === null ? from : Date.parse(line.startedAt);
   const end = line.completedAt === null ? (now ?? to) : Date.parse(line.completedAt);
-  const attempts = rows.flatMap(({ bars }) => bars.filter(({ span }) => span.kind !== "merge"));
   const waits = rows.flatMap(({ task, gaps }) =>
     gaps.map((gap) => ({ task, seconds: (Math.min(gap.to, end) - gap.from) / 1000 })),
   );
   return {
     wall: Math.max(0, end - start) / 1000,
-    worked: attempts.reduce((sum, bar) => sum + (bar.to - bar.from) / 1000, 0),
+    ended: line.completedAt !== null,
     wait: waits.reduce<Summary["wait"]>(
       (most, each) => (each.seconds > (most?.seconds ?? 0) ? each : most),
       null,
@@ -123,12 +121,10 @@ export function summarizeTimeline(line: Timeline, { from, to, now, rows }: Chart
   };
 }
 
-export function formatSummary({ wall, worked, wait, retries }: Summary): string {
-  const [wallText, workedText] = [formatDuration(wall), formatDuration(worked)];
-  const times =
-    worked > wall && wallText !== workedText ? `${wallText} (${workedText} of agent time)` : wallText;
+/** How long it took, with all waits; how long agents worked is above, in the batch's facts. */
+export function formatSummary({ wall, ended, wait, retries }: Summary): string {
   return [
-    times,
+    `${formatDuration(wall)} from start to ${ended ? "end" : "now"}`,
     wait !== null && wait.seconds >= 1 && `longest wait ${formatDuration(wait.seconds)} (${wait.task})`,
     pluralize(retries, "retry", "retries"),
   ]
