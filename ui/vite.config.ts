@@ -14,5 +14,10 @@ export default defineConfig({
   server: { proxy: { "/api": "http://127.0.0.1:3001", "/login": "http://127.0.0.1:3001" } },
   // These tests need no environment of their own for each file, which takes three quarters of the time.
   // Stylesheets are read only as text, by their own test.
-  test: { include: ["src/**/*.test.ts", "src/**/*.test.tsx"], isolate: false, css: { include: [/\?raw/] } },
+  test: {
+    include: ["src/**/*.test.ts", "src/**/*.test.tsx"],
+    isolate: false,
+    css: { include: [/\?raw/] },
+    testTimeout: 120_000, // only a hang takes that long, also on a busy machine
+  },
 } as Parameters<typeof defineConfig>[0]);

@@ -414,12 +414,12 @@ def test_a_menu_or_dialog_that_was_left_does_not_return_with_the_board(
     views.get_by_role("link", name="Batches").click()
     views.get_by_role("link", name="Board").click()
     first = page.locator('[data-card="01-walls"]').get_by_role("button").first
-    for key, role in (("m", "menu"), ("t", "dialog")):
+    for key, opened in (("m", page.get_by_role("menu")), ("t", page.get_by_role("dialog"))):
         first.focus()
         page.keyboard.press(key)
-        expect(page.get_by_role(role)).to_be_visible()
+        expect(opened).to_be_visible()
         page.evaluate("history.back()")
         expect(page.get_by_role("heading", name="Batches", level=1)).to_be_visible()
         page.evaluate("history.forward()")
         expect(first).to_be_visible()
-        expect(page.get_by_role(role)).to_have_count(0)
+        expect(opened).to_have_count(0)
