@@ -1,7 +1,7 @@
 """The votes of a contest's judges, and how they are counted.
 
 1. More than half of the judges must have voted, or there is no quorum.
-2. A candidate that more than half of the votes reject is out. If all are out, nobody wins.
+2. A candidate that more than half of the votes reject is out. If all are out, there is no winner.
 3. The candidate that more than half of the votes put first wins.
 4. Otherwise each vote gives a candidate a point for every other one that it puts below it or rejects; most points win.
 5. With equal points it is a tie.
@@ -20,7 +20,7 @@ from plait.core.text import join_names
 
 
 class BallotResult(StrEnum):
-    """How a winner was found, or why there is none."""
+    """How the winner was found, or why there is none."""
 
     MAJORITY = "majority"
     POINTS = "points"
@@ -31,7 +31,7 @@ class BallotResult(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Vote:
-    """One judge's verdict: entrants, the best first, and those that it rejects. `failure`: why it has not voted."""
+    """One judge's vote: the entrants ranked best first, and the rejected ones. `failure` says why there is no vote."""
 
     judge: str
     ranking: tuple[str, ...] = ()
@@ -42,13 +42,13 @@ class Vote:
 
 @dataclass(frozen=True, slots=True)
 class Ballot:
-    """The votes of one contest, one of each judge, and what came of them."""
+    """All votes of one contest, one from each judge, and their result."""
 
     result: BallotResult
     votes: tuple[Vote, ...] = ()
 
     def describe(self) -> str:
-        """For people: "3 of 4 judges voted; majority"."""
+        """Describe the result in a sentence for people, such as "3 of 4 judges voted; majority"."""
         cast = sum(not vote.failure for vote in self.votes)
         judges = "judge" if len(self.votes) == 1 else "judges"
         return f"{cast} of {len(self.votes)} {judges} voted; {_RESULT_TEXTS[self.result]}"
@@ -65,7 +65,7 @@ _RESULT_TEXTS = {
 
 @dataclass(frozen=True, slots=True)
 class VoteCount:
-    """`order` has the candidates that may be taken, best first; `why` says why the first one is, or why there is none."""
+    """The result: acceptable candidates in `order`, best first; `why` the first one won, or why there is none."""
 
     result: BallotResult
     order: tuple[str, ...]
@@ -73,7 +73,7 @@ class VoteCount:
 
 
 def count_votes(candidates: Sequence[str], votes: Sequence[Vote]) -> VoteCount:
-    """`candidates` come in the order that decides a tie. What a vote says about others is ignored."""
+    """Count the votes for `candidates`, whose order decides a tie. Entrants that are not candidates are ignored."""
     cast = [vote for vote in votes if not vote.failure]
     if 2 * len(cast) <= len(votes) or not cast:
         judges = "judge" if len(votes) == 1 else "judges"

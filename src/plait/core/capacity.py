@@ -28,7 +28,9 @@ MIN_FOOTPRINT_SAMPLES = 3  # measured attempts: one that exited at once says too
 AMPLE_SLOTS = 8  # with this many free slots the exact bound does not matter
 NO_BOUND = CapacityChanged(None)
 DEFAULT_LIMITS = MachineLimits()
-REMOTE_LIMITS = MachineLimits(max_load=0, free_memory=0, max_memory_stall=1)  # nothing of this machine but its disk
+REMOTE_LIMITS = MachineLimits(
+    max_load=0, free_memory=0, max_memory_stall=1
+)  # of this machine, only the disk is checked
 MIN_DISK_BYTES, MIN_DISK_DIVISOR = GIB, 50  # short of disk: less than a GiB, on a small disk less than a fiftieth
 RECOVERY_FACTOR = 1.5  # a shortage ends when readings are this much better
 
@@ -65,26 +67,27 @@ def find_capacity_change(
     shared: CapacityChanged = NO_BOUND,
     limits: MachineLimits = DEFAULT_LIMITS,
 ) -> CapacityChanged | None:
-    """What to report; None: nothing has changed. `sizes` are the bytes that each running attempt's tree takes now,
-    `shared` the slots that the user's other engines, or the nodes of a cluster, leave.
+    """Return the new capacity to report, or None if it has not changed. `sizes` are the bytes that each running
+    attempt's process tree uses now; `shared` are the slots that the user's other engines, or the nodes of a cluster,
+    leave free.
     """
     memory = memory_capacity(readings, measure_demand(state, sizes), limits)
     capacity = tightest(memory, shared)
     last = state.capacity or NO_BOUND
     same = capacity.slots == last.slots and (capacity.slots is None or capacity.on is last.on)
     if same and capacity.slots == 0 and capacity.on is WaitReason.SLOT:
-        same = capacity.why == last.why  # what people have to do is another thing now
+        same = capacity.why == last.why  # people have to do something else now
     return None if same else capacity
 
 
 def tightest(*bounds: CapacityChanged) -> CapacityChanged:
-    """The bound with the fewest slots, the first of two alike."""
+    """Return the bound with the fewest slots; of equal bounds, the first."""
     return min(bounds, key=lambda bound: float("inf") if bound.slots is None else bound.slots)
 
 
 def list_executors(state: State) -> set[ExecutorKind]:
-    """Where attempts may start now: the executors of open batches that aren't paused, and of those that a request, which
-    is answered next, may open.
+    """Return the executors where attempts may start now: those of open batches that aren't paused, and those of batches
+    that an unanswered request may open.
     """
     kinds = {batch.settings.executor for batch in state.open.values() if batch.paused is None}
     for request in state.unanswered.values():
@@ -96,20 +99,22 @@ def list_executors(state: State) -> set[ExecutorKind]:
 
 
 def count_local_slots(state: State) -> int:
-    """The slots that attempts on this machine take."""
+    """Count the slots that attempts on this machine take."""
     remote = (batch.slots for batch in state.open.values() if batch.settings.executor is not ExecutorKind.LOCAL)
     return state.slots - sum(remote)
 
 
 def cluster_capacity(slots: int, why: str = "") -> CapacityChanged:
-    """As many slots as the nodes of the cluster have for this engine; `why`: why there are none."""
+    """Return a bound of `slots`, which the cluster's nodes have for this engine; `why` says why there are none."""
     busy = f"all {slots} cluster slots are busy" if slots > 1 else "the only slot of the cluster is busy"
     none = why or "no node of the cluster has answered yet"
     return CapacityChanged(slots, busy if slots else none, WaitReason.SLOT)
 
 
 def estimate_footprint(state: State, agent: str) -> int:
-    """The most that a slot of this agent took lately; while little is known, no less than is usual."""
+    """Estimate the memory of one slot of this agent: the most that its recent attempts took, and while there are few of
+    those, at least a default.
+    """
     stats = state.agent_stats.get(agent)
     recent = stats.footprints if stats is not None else ()
     is_known = len(recent) >= MIN_FOOTPRINT_SAMPLES
@@ -132,7 +137,7 @@ def measure_demand(state: State, sizes: Mapping[Attempt, int]) -> Demand:
 def memory_capacity(
     readings: MachineReadings, demand: Demand, limits: MachineLimits = DEFAULT_LIMITS
 ) -> CapacityChanged:
-    """As many slots as memory allows; at least one, so that every batch makes progress, unless no memory is left."""
+    """Return how many slots memory allows: at least one, so that batches progress, unless hardly any is left."""
     if readings.memory_total <= 0 or limits.free_memory == 0:  # unknown, or no limit
         return NO_BOUND
     least = min(256 * MIB, readings.memory_total // 32)  # with less, not even one attempt could work
@@ -147,7 +152,7 @@ def memory_capacity(
 
 
 def shared_capacity(limit: int, others: int, engine_names: str, queued_engines: int = 0) -> CapacityChanged:
-    """What the user's other engines leave of the slots that all of them share; engines that wait for slots get an even part."""
+    """Return the shared slots that the user's other engines leave; engines that wait for slots get an equal part."""
     if not limit or (others <= 0 and not queued_engines):
         return NO_BOUND
     by = " ".join(engine_names.split()) or "your other engines"
@@ -163,9 +168,10 @@ def shared_capacity(limit: int, others: int, engine_names: str, queued_engines: 
 def describe_shortage(
     readings: MachineReadings, previous: str | None, folder: str = "", limits: MachineLimits = DEFAULT_LIMITS
 ) -> str | None:
-    """Describe what the machine is short of; None: nothing. While the shortage is the same, its text (`previous`) stays.
+    """Describe what the machine is short of, or return None if nothing. While the shortage stays the same, its text
+    (`previous`) stays the same too.
 
-    `folder` is the folder whose disk it is.
+    `folder` is on the disk that is checked.
     """
     recovery = RECOVERY_FACTOR if previous is not None else 1.0
     for prefix, shortage in (
@@ -179,17 +185,21 @@ def describe_shortage(
 
 
 def reserved_memory(total: int, limits: MachineLimits = DEFAULT_LIMITS) -> int:
-    """The memory that stays free: what is set, else a GiB or a twentieth, and on a small machine no more than an eighth."""
+    """Return the bytes of memory to keep free: the configured number, else the larger of a GiB and a twentieth of the
+    total, but on a small machine at most an eighth.
+    """
     return min(max(GIB, total // 20), total // 8) if limits.free_memory is None else limits.free_memory
 
 
 def format_binary_size(count: int) -> str:
-    """A number of bytes for people: "1.5 GiB"."""
+    """Format a number of bytes for people: "1.5 GiB"."""
     return f"{count / GIB:.1f} GiB" if count >= GIB else f"{count // MIB} MiB"
 
 
 def _stable_slots(demand: Demand, spare: int) -> int:
-    """A bound rises only by what clearly fits, and not at all while it is far away: memory comes and goes."""
+    """Return the slots that fit into `spare`, without flapping: memory comes and goes, so a bound rises only by what
+    clearly fits, and not at all while far more slots are free than used.
+    """
     slots = max(1, demand.slots + spare // demand.footprint)
     previous = demand.previous_slots
     if previous is None or slots <= previous:
@@ -208,7 +218,7 @@ def _describe_memory(readings: MachineReadings, demand: Demand, reserved: int) -
 
 
 def _find_largest_agent(state: State) -> str:
-    """The agent with the largest footprint of those that could start next, else of all that the batches use."""
+    """Return the agent with the largest footprint of those that may start next, else of all in open batches."""
     unpaused = [batch for batch in state.open.values() if batch.paused is None]
     next_agents = {
         agent for batch in unpaused for entry in state.start_queue.heads(batch.id) for agent in entry.queue_key.agents

@@ -36,7 +36,7 @@ class Contest:
         return len(self.agents) * self.times
 
     def list_entrants(self) -> Iterator[tuple[str, str]]:
-        """The suffix of each entrant's id, which is unique, and its agent."""
+        """For each entrant, yield the unique suffix of its id, and its agent."""
         short = [agent.rpartition(":" if ":" in agent else ".")[2] or agent for agent in self.agents]
         for index, agent in enumerate(self.agents):
             label = short[index] if short.count(short[index]) == 1 else f"{short[index]}.{index + 1}"
@@ -50,9 +50,9 @@ def can_be_contested(task: Task) -> bool:
 
 
 def expand_contest(plan: Plan, contest: Contest) -> Plan:
-    """The plan with the entrants of every task that can be contested, each before its task.
+    """Return the plan with entrants before every task that can be contested.
 
-    The referee takes hardly any time: an entrant has the rank of its task, and the task its rank without its own duration.
+    Choosing takes hardly any time: an entrant has the rank of its task, and the task its rank without its own duration.
     """
     tasks, indexes = _insert_entrants(plan, contest)
     needs: list[tuple[int, ...]] = [()] * len(tasks)
@@ -74,7 +74,7 @@ def expand_contest(plan: Plan, contest: Contest) -> Plan:
 
 
 def _insert_entrants(plan: Plan, contest: Contest) -> tuple[list[Task], list[int]]:
-    """All tasks, and the new position of each task of the plan."""
+    """Return all tasks including entrants, and the new index of each task of the plan."""
     tasks: list[Task] = []
     indexes: list[int] = []
     for task in plan.tasks:
@@ -90,7 +90,7 @@ def _insert_entrants(plan: Plan, contest: Contest) -> tuple[list[Task], list[int
 
 
 def _make_entrant(task: Task, label: str, agent: str, contest: Contest) -> Task:
-    """An entrant of this task, whose files it keeps for the prompt."""
+    """Make an entrant of this task. It keeps the task's files, because its prompt names them."""
     own = task.agent == agent or (task.agent is None and len(contest.agents) == 1)
     return replace(
         task,
@@ -104,13 +104,13 @@ def _make_entrant(task: Task, label: str, agent: str, contest: Contest) -> Task:
 
 
 def _make_refereed(task: Task, entrants: Sequence[Task], judges: int) -> Task:
-    """The contested task. Its attempt takes a slot for each judge."""
+    """Make the contested task. Its attempt takes one slot for each judge."""
     waits = tuple(Need(entrant.id, NeedKind.ENTRANT) for entrant in entrants)
     return replace(task, needs=task.needs + waits, agent=REFEREE, model=None, slots=max(task.slots, judges))
 
 
 def _longest_path_after(plan: Plan) -> list[float]:
-    """The longest path from each task's end to the end of the plan."""
+    """Return the length of the longest path from each task's end to the end of the plan."""
     after = [0.0] * len(plan.tasks)
     for index, needs in enumerate(plan.needs):
         for need in needs:
@@ -119,13 +119,13 @@ def _longest_path_after(plan: Plan) -> list[float]:
 
 
 def find_duplicate_id(plan: Plan) -> str | None:
-    """An id that two tasks have: a task and an entrant."""
+    """Return an id that occurs twice in the plan: a task has the id of another task's entrant."""
     seen: set[str] = set()
     return next((task.id for task in plan.tasks if task.id in seen or seen.add(task.id)), None)  # type: ignore[func-returns-value]  # it marks it as seen
 
 
 def why_invalid(plan: Plan) -> str | None:
-    """Why this is no valid contest: only the contested task waits for an entrant."""
+    """Say why this is no valid contest, or return None: only the contested task may wait for an entrant."""
     ids = {task.id: index for index, task in enumerate(plan.tasks)}
     dependents: dict[int, list[int]] = {index: [] for index, task in enumerate(plan.tasks) if task.entrant}
     for index, needs in enumerate(plan.needs) if dependents else ():
@@ -140,12 +140,14 @@ def why_invalid(plan: Plan) -> str | None:
 
 
 def is_refereed(task: TaskState, agent: str | None = None) -> bool:
-    """Whether its change is chosen from its entrants'. Not if a person gave the task to another agent."""
+    """Whether a referee chooses the task's change from its entrants'. Not if a person gave the task to another agent
+    (`agent`, else the one chosen before).
+    """
     return bool(task.entrants) and (agent or task.chosen_agent) in {None, REFEREE}
 
 
 def list_candidates(batch: BatchState, task: TaskState) -> tuple[Candidate, ...]:
-    """The changes that the referee chooses from."""
+    """List the changes that the referee chooses from."""
     return (
         tuple(_make_candidate(entrant) for entrant in find_passed_entrants(batch, task) if entrant.tip is not None)
         if is_refereed(task)
@@ -154,7 +156,7 @@ def list_candidates(batch: BatchState, task: TaskState) -> tuple[Candidate, ...]
 
 
 def list_kept_votes(task: TaskState) -> tuple[Vote, ...]:
-    """The votes that were cast before: these judges need not be asked again. No entrant changes between attempts to choose."""
+    """List the votes of earlier attempts to choose: these judges need not be asked again, since no entrant has changed."""
     last = task.last_write
     if task.fresh or last is None or last.outcome is None:
         return ()
@@ -163,7 +165,7 @@ def list_kept_votes(task: TaskState) -> tuple[Vote, ...]:
 
 
 def find_passed_entrants(batch: BatchState, task: TaskState) -> list[TaskState]:
-    """The entrants that are done, except for winners that failed verification."""
+    """List the entrants that are done, except for winners that failed verification."""
     return [
         entrant
         for entrant in batch.find_entrants(task)

@@ -15,7 +15,7 @@ from plait.core.task import Attempt, Step
 
 @dataclass(frozen=True, slots=True)
 class RequestGranted:
-    """`tasks` are the ones it applies to: the approved one, or all that are retried."""
+    """A request is granted. `tasks` are the ones it applies to: the approved one, or all that are retried."""
 
     request: str
     tasks: tuple[str, ...] = ()
@@ -29,7 +29,7 @@ class RequestRefused:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A task's own change: `tip` against `base`. Its history may hold other tasks' changes as well."""
+    """A task's own change: the difference between `base` and `tip`. Its history may hold other tasks' changes as well."""
 
     task: str
     base: str
@@ -38,7 +38,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """What an entrant of a contest offers: its own change, whose it is, and what it took."""
+    """An entrant's change as the referee sees it: its own change, its agent, its duration and its cost."""
 
     task: str
     agent: str
@@ -51,10 +51,10 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class AttemptStarted:
-    """Start it. `base` is the commit its workspace is made from; `session` the agent's session to continue;
-    `command` what is run where no agent is (verification). `repairs` is the task's earlier change, where that
-    conflicted with what is in `base` now, and this attempt makes it again. `before` is what the session had spent,
-    `candidates` what a referee is to choose from, `votes` what judges said about these in the attempt before.
+    """Start an attempt. `base` is the commit its workspace is made from, `session` the agent's session to continue, and
+    `command` what runs where there is no agent (verification). `repairs` is the task's earlier change, if that
+    conflicted with what is in `base` now and this attempt makes it again. `before` is what the session had spent,
+    `candidates` are what a referee chooses from, and `votes` are the judges' earlier votes on these.
     """
 
     attempt: Attempt
@@ -146,7 +146,7 @@ class TaskEnded:
 
 @dataclass(frozen=True, slots=True)
 class TaskInterrupted:
-    """A stop ended its attempt; resuming repeats that step."""
+    """A stop ended the task's attempt; resuming repeats that step."""
 
     batch: str
     task: str
@@ -174,7 +174,7 @@ class MergeStarted:
 
 @dataclass(frozen=True, slots=True)
 class RebuildStarted:
-    """Rebuild the batch branch from its base: `line` in this order, and nothing of `without`."""
+    """Rebuild the batch branch from its base: the changes of `line` in this order, without the tasks in `without`."""
 
     batch: str
     n: int
@@ -220,8 +220,8 @@ class PublishStarted:
 
 @dataclass(frozen=True, slots=True)
 class BreakerOpened:
-    """Start nothing with this provider until then, and afterwards at most `limit` at once. `rejected`: this is no rate
-    limit; a person has to log in there, or to pay.
+    """Start no attempts with this provider until then, and afterwards at most `limit` at once. `rejected`: it is no
+    rate limit; a person has to log in or pay.
     """
 
     provider: str
@@ -238,7 +238,7 @@ class BreakerClosed:
 
 @dataclass(frozen=True, slots=True)
 class LimitRaised:
-    """`limit` None: the provider takes any number again."""
+    """Allow a provider more attempts at once; `limit` None: any number."""
 
     provider: str
     limit: int | None
@@ -259,7 +259,7 @@ class BatchUnpaused:
 
 @dataclass(frozen=True, slots=True)
 class BatchHalted:
-    """Tasks that have not started will not: a failure stops this batch (`by` is the task that failed)."""
+    """Start no more tasks of this batch, because one failed (`by`)."""
 
     batch: str
     by: str
@@ -275,7 +275,7 @@ class BatchEnded:
 
 @dataclass(frozen=True, slots=True)
 class DeadlinesMoved:
-    """The clock jumped: running attempts keep the time they had left."""
+    """Move deadlines, because the clock jumped: running attempts keep the time they had left."""
 
     by: float
 
@@ -291,7 +291,7 @@ Decision = RequestDecision | AttemptDecision | TaskDecision | BranchDecision | L
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """A decision that is due from `at` on."""
+    """A decision and the time from which it is due."""
 
     at: float
     decision: Decision

@@ -39,7 +39,7 @@ class UnplannedTasks:
     def unknown_id_problem(
         self, what: str, on: str, at: Origin | None, index_by_id: Iterable[str], *, suggest: bool = True
     ) -> Problem:
-        """The error for an unknown id, with the most similar one that exists."""
+        """Make the error for an unknown id, with the most similar id that exists."""
         near = suggest and get_close_matches(on, islice(self._list_ids(index_by_id), _MAX_CANDIDATES), n=1)
         hint = f"Did you mean {near[0]}?" if near else "Correct the id, or treat it as finished: --unknown-needs done."
         return Problem(Severity.ERROR, f"{what}, which is not in any source", at, hint)
@@ -49,7 +49,7 @@ class UnplannedTasks:
 
 
 def resolve_needs(tasks: Sequence[Task], index_by_id: Mapping[str, int]) -> tuple[list[DependencyRow], MissingNeeds]:
-    """For each task the indexes of what it needs, sorted and unique; and by missing id, the tasks that need it."""
+    """Return each task's needs as sorted unique indexes, and for each missing id, the tasks that need it."""
     rows: list[DependencyRow] = []
     missing: MissingNeeds = {}
     for task in tasks:
@@ -65,7 +65,7 @@ def resolve_needs(tasks: Sequence[Task], index_by_id: Mapping[str, int]) -> tupl
 def check_missing_needs(
     missing: MissingNeeds, index_by_id: Mapping[str, int], outside: UnplannedTasks
 ) -> list[Problem]:
-    """One problem for each missing id, unless it is finished."""
+    """Report one problem for each missing id that is not of a finished task."""
     problems = []
     suggestions = _MAX_SUGGESTIONS
     for on, needed_by in missing.items():
@@ -102,7 +102,7 @@ def _assumed_done_problem(what: str, at: Origin | None) -> Problem:
 
 
 def describe_need(task: Task, on: str) -> tuple[str, Origin | None]:
-    """The edge from `task` to `on` as a line, with the first reason given for it, and where."""
+    """Return a line about `task` needing `on`, with the first reason given for it, and where that is written."""
     need = next(need for need in task.needs if need.on == on)
     verb = "follows" if need.kind is NeedKind.CHAIN else "needs"
     at = need.at or task.origin
@@ -110,7 +110,7 @@ def describe_need(task: Task, on: str) -> tuple[str, Origin | None]:
 
 
 def describe_origin(at: Origin | None, reason: str) -> str:
-    """` (file:line: "what it says")`, as far as it is known."""
+    """Format an origin as ` (file:line: "what it says")`, as far as it is known."""
     parts = [*([str(at)] if at else []), *([f'"{reason}"'] if reason else [])]
     return f" ({': '.join(parts)})" if parts else ""
 
@@ -120,9 +120,9 @@ EdgeText = tuple[str, Origin | None]  # a line that states an edge, and where it
 
 
 def find_cyclic_components(rows: DependencyRows) -> list[list[int]]:
-    """The strongly connected components that hold a cycle, each in order, by their first node.
+    """Find the strongly connected components that contain a cycle: each sorted, and ordered by their first node.
 
-    Tarjan's algorithm with its own stack: a chain of any length is fine.
+    Tarjan's algorithm with its own stack, so that a chain of any length is fine.
     """
     number = [0] * len(rows)  # order of the first visit; 0: not visited
     low = [0] * len(rows)
@@ -152,7 +152,7 @@ def find_cyclic_components(rows: DependencyRows) -> list[list[int]]:
 
 
 def _pop_component(stack: list[int], root: int, number: list[int]) -> list[int]:
-    """Pop the root's component; a number beyond all others keeps it out of later ones."""
+    """Pop the root's component; its nodes get a number beyond all others, which keeps them out of later ones."""
     nodes: list[int] = []
     while not nodes or nodes[-1] != root:
         nodes.append(stack.pop())
@@ -161,7 +161,7 @@ def _pop_component(stack: list[int], root: int, number: list[int]) -> list[int]:
 
 
 def find_shortest_cycle(rows: DependencyRows, component: Sequence[int]) -> list[int]:
-    """A shortest cycle through the component's first node, in execution order, with that node at both ends."""
+    """Find a shortest cycle through the component's first node, in execution order, with that node at both ends."""
     first, members = component[0], set(component)
     seen_from = {first: first}
     queue = deque([first])
@@ -190,7 +190,7 @@ class CycleNames:
 
 
 def report_cycles(rows: DependencyRows, names: CycleNames) -> list[Problem]:
-    """One error for each cyclic component."""
+    """Report one error for each cyclic component."""
     return [
         _cycle_problem(component, find_shortest_cycle(rows, component), names)
         for component in find_cyclic_components(rows)
@@ -210,7 +210,7 @@ def _cycle_problem(component: list[int], path: list[int], names: CycleNames) -> 
 
 
 def _cycle_hint(at: Origin | None, *, alone: bool) -> str:
-    """The path begins with the earliest task, so its last edge is the one that goes against the written order."""
+    """Suggest what to change: the path begins with the earliest task, so its last edge contradicts the order."""
     where = f", at {at}," if at else ""
     if alone:
         return f"Remove that need{where.rstrip(',')}."

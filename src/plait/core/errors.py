@@ -50,11 +50,11 @@ class Bug(PlaitError):  # noqa: N818 - it is a bug, not an error in the world
 
 
 def describe_error(error: Exception) -> str:
-    """One sentence: the message of plait's own errors, any other with its type."""
+    """Return one sentence: the message of plait's own errors, any other with its type."""
     return error.message if isinstance(error, PlaitError) else f"{type(error).__name__}: {error}"
 
 
 def format_with_hint(error: Exception) -> str:
-    """The error and what to do about it, in one text."""
+    """Return the error and what to do about it as one text."""
     hint = error.hint if isinstance(error, PlaitError) else ""
     return f"{describe_error(error)}. {hint}" if hint else describe_error(error)

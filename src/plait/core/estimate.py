@@ -23,13 +23,13 @@ from plait.core.status import Category, EndWhy
 from plait.core.task import Step, Task
 from plait.core.text import join_names
 
-VERIFY_SHARE = 0.1  # of the writing, until something better is known
-OVERDUE_SHARE = 0.25  # of the time that an attempt has run: it takes so much longer, at least
+VERIFY_SHARE = 0.1  # of the time for writing, until there is a history
+OVERDUE_SHARE = 0.25  # an attempt is expected to run longer by at least this share of its time so far
 MAX_GATE_SECONDS = 300.0
 REFEREE_SECONDS = 60.0
 _SCRIPT_AGENT = "shell"  # runs the scripts of tasks
 _MAX_SOURCES = 3
-STEPS_PER_TASK = 50  # more steps than this: there is no forecast
+STEPS_PER_TASK = 50  # with more steps than this, there is no forecast
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +41,8 @@ class Forecast:
 
 
 def guess_duration(state: State, task: Task, agent: str) -> float:
-    """How long writing lasts: what the task says, else what it took before, else the agent's usual pace times the weight,
-    else the weight alone. Choosing from what others wrote takes as long as it did before, whatever the task.
+    """Guess how many seconds writing takes: what the task says, else what it took before, else the agent's usual pace
+    times the weight, else the weight alone. Choosing from entrants takes as long as it did before, whatever the task.
     """
     pace = _find_pace(state, agent)
     if agent == REFEREE:
@@ -53,7 +53,7 @@ def guess_duration(state: State, task: Task, agent: str) -> float:
 
 
 def _find_pace(state: State, agent: str) -> float | None:
-    """The agent's usual seconds per unit of weight."""
+    """Return the agent's usual seconds per unit of weight, or None if unknown."""
     stats = state.agent_stats.get(agent)
     return median(stats.seconds_per_weight) if stats is not None and stats.seconds_per_weight else None
 
@@ -96,7 +96,7 @@ class _Simulation:
         return ends
 
     def _advance(self, wake: float | None) -> bool:
-        """Go to the next event; False if there is none."""
+        """Go to the next event; return False if there is none."""
         if self._scheduled and (wake is None or self._scheduled[0][0] <= wake):
             at, _, report = heapq.heappop(self._scheduled)
             self.now = max(self.now, at)
@@ -135,7 +135,7 @@ class _Simulation:
         heapq.heappush(self._scheduled, (at, self._scheduled_count, report))
 
     def _guess_gate(self, batch_id: str) -> float:
-        """How long a gate lasts is never known: as long as a usual task of its batch, within reason."""
+        """Guess the seconds of a gate, which has no history: as long as a usual task, within reason."""
         batch = self.state.batches[batch_id]
         if batch_id not in self._gate_seconds:
             tasks = [each.task for each in batch.tasks]
@@ -165,7 +165,7 @@ _PREVIEW_ID = "preview"
 
 
 def find_initial_tasks(plan: Plan, settings: Settings) -> list[str]:
-    """The tasks that would start at once if no limit but needs, phases and files stood in their way, best first."""
+    """List the tasks that would start at once if only needs, phases and files held tasks back, best first."""
     state = State()
     free = replace(settings, max_parallel=0, mode=Mode.PARALLEL, budget=None, reserve=None)
     unlimited = ChangeEngineSettings("limits", EngineSettings(parallel_limit=0), ("parallel_limit",))
@@ -175,12 +175,12 @@ def find_initial_tasks(plan: Plan, settings: Settings) -> list[str]:
 
 
 def estimate_task(state: State, settings: Settings, task: Task) -> float:
-    """How long writing this task would take, as far as history knows."""
+    """Estimate how many seconds writing this task takes, as far as history knows."""
     return guess_duration(state, task, task.agent or settings.agents[0])
 
 
 def describe_basis(state: State, tasks: Iterable[Task], settings: Settings) -> str | None:
-    """What estimates for these tasks are based on; None if the duration of one would be a mere guess."""
+    """Say what estimates for these tasks are based on; None if the duration of one would be a mere guess."""
     sources: dict[str, None] = {}
     for task in tasks:
         agents = (task.agent,) if task.agent else settings.agents
@@ -206,7 +206,7 @@ def _describe_attempts(state: State, agent: str) -> str:
 
 
 def estimate_batch(state: State, plan: Plan, settings: Settings) -> float | None:
-    """Seconds from a submission now to the end of the batch, among everything that runs already; None if unknown."""
+    """Estimate the seconds to the end of a batch submitted now, beside all that runs already; None if unknown."""
     copied = copy_state(state)
     fold_incoming(
         copied,
@@ -221,7 +221,7 @@ def estimate_batch(state: State, plan: Plan, settings: Settings) -> float | None
 
 
 def estimate_cost(state: State, plan: Plan, settings: Settings) -> Spend | None:
-    """What one attempt at each task would cost by its agents' history; None if an agent has none or no costs are known."""
+    """Estimate the cost of one attempt at each task; None if an agent has no history or no costs are known."""
     agents_by_task = [(task.agent,) if task.agent else settings.agents for task in plan.tasks]
     usual = {agent: _median_spend(state, agent) for agents in agents_by_task for agent in agents}
     if None in usual.values():

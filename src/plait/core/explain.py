@@ -58,7 +58,7 @@ class _Wait:
         return TaskExplanation(status, self.reason, self.on, self.short)
 
 
-# What the status beside a reason says already, and what a reader learns nothing from if a message follows.
+# Prefixes that repeat the status beside the reason, or say nothing new if a message follows.
 _SAID_BY_STATUS = tuple(f"{describe_failure(category)}: " for category in (Category.TASK, Category.CONFLICT))
 _EXIT_STATUS = pattern(r"(?:^|(?<=: ))exit status \d+: ")
 _OWN_SCRIPT = pattern(r"(?:^|(?<=: ))/[^:]*/script\.sh: (?:line )?(?=\d+: )")
@@ -66,7 +66,9 @@ _ERROR_WORD = pattern(r"(?:^|(?<=: ))(?:fatal )?error: (?=.)", re.IGNORECASE)
 
 
 def shorten_failure(reason: str) -> str:
-    """`PAYMENT_KEY is not set` for `the agent failed: exit status 3: error: PAYMENT_KEY is not set`."""
+    """Shorten a failure's reason to what matters: `PAYMENT_KEY is not set` for `the agent failed: exit status 3: error:
+    PAYMENT_KEY is not set`.
+    """
     for prefix in _SAID_BY_STATUS:
         reason = reason.removeprefix(prefix)
     reason = _OWN_SCRIPT.sub("line ", _EXIT_STATUS.sub("", reason, count=1), count=1)
@@ -79,7 +81,7 @@ def explain_in_words(state: State, batch: BatchState, task: TaskState) -> str:
 
 
 def explain_status(state: State, batch: BatchState, task: TaskState) -> TaskExplanation:
-    """`views.count_statuses` finds only the status, faster and by the same rules: change both together."""
+    """Explain a task's status. `views.count_statuses` only counts, faster and by the same rules: change both."""
     if task.status is not None:
         return TaskExplanation(task.status, task.reason, short=shorten_failure(task.reason))
     if task.interrupted is not None:
@@ -140,7 +142,7 @@ def _wait_for_unpause(batch: BatchState) -> _Wait:
 
 
 def _with_predicted_conflicts(task: TaskState, explanation: TaskExplanation) -> TaskExplanation:
-    """With the conflicts that are predicted for what it writes now."""
+    """Add to an explanation the conflicts that are predicted for what the task writes now."""
     if not task.predicted_conflicts:
         return explanation
     conflicts = [
@@ -198,7 +200,7 @@ def _explain_waiting(state: State, batch: BatchState, task: TaskState) -> TaskEx
 
 
 def _why_task_waits(batch: BatchState, task: TaskState) -> _Wait | None:
-    """What holds back this task alone."""
+    """Return what holds back this task alone."""
     if task.question is not None:
         wait = _wait_for_answer(task.question)
         return replace(wait, reason=f"{wait.reason} (answer with feedback)")
@@ -262,14 +264,14 @@ def _task_name(state: State, batch: BatchState, ref: TaskRef) -> str:
 
 
 def _why_batch_waits(batch: BatchState, *, started: bool = False) -> _Wait | None:
-    """What holds back the whole batch; a budget and the branch hold back only tasks that have not `started`."""
+    """Return what holds back the whole batch; a budget and the branch hold back only tasks that have not `started`."""
     if batch.paused is not None and not (started and batch.paused.cause is PauseCause.BUDGET):
         return _wait_for_unpause(batch)
     return None if started or batch.is_branch_stable else _Wait(WaitReason.BRANCH, "rebuilding the batch branch")
 
 
 def _why_machine_waits(state: State) -> _Wait | None:
-    """The last reason to give: what waits for something else would wait on a larger machine, too."""
+    """Say what the machine is short of. Ask last: other reasons would hold on a larger machine, too."""
     if state.pressure is None:
         return None
     return _Wait(
@@ -290,7 +292,7 @@ def _why_queue_waits(state: State, batch: BatchState, task: TaskState) -> _Wait 
 
 
 def _why_no_agent(state: State, batch: BatchState, task: TaskState) -> _Wait | None:
-    """Why none of its agents can take it now; None when one can."""
+    """Say why none of the task's agents can take it now; None when one can."""
     choice = starts.choose_agent(state, batch, task)
     if choice is None:
         agents = (*task.queue_key.agents, *starts.find_fallback_agents(state, batch, task))
@@ -329,7 +331,7 @@ def _wait_for_verification_turn(batch: BatchState, task: TaskState) -> _Wait:
 
 
 def _wait_for_turn(state: State, batch: BatchState, task: TaskState) -> _Wait:
-    """Nothing holds it back but what the scheduler does first."""
+    """Explain a task that nothing holds back: the scheduler starts something else first."""
     for other, start in starts.find_starts(state):
         if isinstance(start, starts.Start):
             first = start.choice.task
@@ -342,7 +344,7 @@ def _wait_for_turn(state: State, batch: BatchState, task: TaskState) -> _Wait:
 
 
 def _describe_hold(task: TaskState, slots: int) -> str:
-    """What the task that goes first is waiting for."""
+    """Describe what the task that goes first is waiting for."""
     if task.merging is not None or task.next_action is NextAction.MERGE:
         return " is merged"
     return " is verified" if task.next_action is NextAction.VERIFY else f", which waits for {slots} slots"

@@ -45,7 +45,7 @@ if not TYPE_CHECKING:
         return result
 
     def _needs_standard(cls):
-        """Whether it has a method of its own, a field or parameter with options, or extends a dataclass."""
+        """Whether the class has a method of its own, a field or parameter with options, or extends a dataclass."""
         annotations = " ".join(map(str, cls.__annotations__.values()))
         return (
             not _OWN_METHODS.isdisjoint(cls.__dict__)
@@ -59,7 +59,9 @@ if not TYPE_CHECKING:
         return not (field.init and field.compare and field.repr) or field.kw_only is True or field.hash is not None
 
     def _make_first_init(result, *, frozen):
-        """Compiles `__init__` when it is first called: a process makes instances of few of the classes it imports."""
+        """Make an `__init__` that compiles the real one when it is first called: a process makes instances of few of
+        the classes it imports.
+        """
 
         def compile_init():
             result.__init__ = _compile_init(fields(result), frozen=frozen)
@@ -72,7 +74,7 @@ if not TYPE_CHECKING:
         return init
 
     class _Signature:
-        """The signature of a class: compiles `__init__` first."""
+        """The `__signature__` of a class: reading it compiles `__init__` first."""
 
         def __get__(self, instance, owner):
             from inspect import signature  # rarely asked for

@@ -40,7 +40,7 @@ _CROWD_DIVISOR = 4
 def assign_locks(
     tasks: Sequence[Task], index_by_id: Mapping[str, int], outside: UnplannedTasks
 ) -> tuple[list[LockNames], list[Problem]]:
-    """For each task its locks, sorted; and what is wrong with what it touches or conflicts with."""
+    """Return the sorted locks of each task, and the problems with what tasks touch or conflict with."""
     pairs, problems = _pair_locks(tasks, index_by_id, outside)
     normals = {
         written: normalize_touch(written)
@@ -92,12 +92,12 @@ def _check_touched_paths(tasks: Sequence[Task], normals: Mapping[str, str | None
 
 
 def file_of_lock(lock: str) -> str | None:
-    """The file, folder or glob that a lock stands for, as people write it."""
+    """Return the file, folder or glob that a lock stands for, as people write it; None for other locks."""
     return lock.removeprefix(FILE_PREFIX).removesuffix("/") if lock.startswith(FILE_PREFIX) else None
 
 
 def find_crowded_files(held: Sequence[LockNames], needs: Sequence[DependencyRow]) -> list[Problem]:
-    """A warning when one file keeps many tasks from running side by side that nothing else keeps in order."""
+    """Warn about files that alone keep many tasks from running side by side."""
     counts = Counter(chain.from_iterable(held))
     limit = max(_MIN_CROWD, len(held) // _CROWD_DIVISOR + 1)
     crowded = {lock: set[int]() for lock, count in counts.items() if count >= limit and file_of_lock(lock)}
@@ -117,7 +117,7 @@ def find_crowded_files(held: Sequence[LockNames], needs: Sequence[DependencyRow]
 
 
 def normalize_touch(written: str) -> str | None:
-    """One spelling for each path; a folder keeps its slash. None if it is empty or lies outside the repository."""
+    """Return the one spelling of a path; a folder keeps its slash. None if it is empty or lies outside the repository."""
     names: list[str] = []
     for name in written.split("/"):
         if name == "..":
@@ -136,7 +136,7 @@ def normalize_touch(written: str) -> str | None:
 
 
 def list_uncovered(touches: Iterable[str], files: Iterable[str]) -> Iterator[str]:
-    """The files that a task that touches these was not to change. A touch may be a folder, with all that is in it."""
+    """Yield the files that a task with these touches was not expected to change. A folder covers all that is in it."""
     written = [touch for touch in map(normalize_touch, touches) if touch is not None]
     globs = [parse_glob(touch) for touch in written if is_glob(touch)]
     paths = {touch.removesuffix("/") for touch in written if not is_glob(touch)}
@@ -147,7 +147,7 @@ def list_uncovered(touches: Iterable[str], files: Iterable[str]) -> Iterator[str
 
 
 def find_file_locks(touches: Collection[str]) -> dict[str, tuple[str, ...]]:
-    """The locks of each touch, all of them in their normal spelling."""
+    """Return the locks of each touch. Touches and locks are in their normal spelling."""
     globs = [parse_glob(touch) for touch in touches if is_glob(touch)]
     paths = {touch.removesuffix("/") for touch in touches if not is_glob(touch)}
     inside = _find_contained(paths, globs)
@@ -164,7 +164,7 @@ def find_file_locks(touches: Collection[str]) -> dict[str, tuple[str, ...]]:
 
 
 def _find_contained(paths: Collection[str], globs: list[Glob]) -> dict[str, list[str]]:
-    """For each named path that turns out to be a folder, the named paths and globs that lie in it."""
+    """For each named path that turns out to be a folder, list the named paths and globs that lie in it."""
     inside: dict[str, list[str]] = {}
     named: dict[str, list[str]] = {}  # the named paths among a folder and the folders around it
     for touch, folder in _list_parents(paths, globs):
@@ -184,7 +184,7 @@ def _list_parents(paths: Collection[str], globs: list[Glob]) -> Iterator[tuple[s
 
 
 def list_enclosing_folders(folder: str) -> Iterator[str]:
-    """The folder, and those that it lies in."""
+    """Yield the folder, then each folder that contains it."""
     while folder:
         yield folder
         folder = folder.rpartition("/")[0]
@@ -222,9 +222,9 @@ def is_glob(path: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Glob:
-    """`*`, `?` and `[ab]` stay within a name; `**` between slashes stands for any folders, or none.
+    """A path pattern. `*`, `?` and `[ab]` stay within a name; `**` between slashes stands for any number of folders.
 
-    `prefix` is the text before the first wildcard, `folder` the folder that all it matches lies in.
+    `prefix` is the text before the first wildcard, `folder` the folder that contains all it matches.
     """
 
     text: str
@@ -237,7 +237,7 @@ class Glob:
         return self.pattern.fullmatch(path) is not None
 
     def reaches(self, folder: str) -> bool:
-        """Could it match anything inside this folder?"""
+        """Whether it could match anything inside this folder."""
         return self.folder_pattern.fullmatch(f"/{folder}") is not None
 
 
@@ -256,7 +256,7 @@ def _full_pattern(names: list[str]) -> str:
 
 
 def _folder_pattern(names: list[str]) -> str:
-    """Matches each folder, with a slash before every name, in which the rest of the names could still be found."""
+    """Return a pattern for folders (a slash before every name) that may contain matches of the remaining names."""
     pattern = ""
     for place, name in reversed(list(enumerate(names))):
         if name == "**":
@@ -267,7 +267,7 @@ def _folder_pattern(names: list[str]) -> str:
 
 
 def _name_pattern(name: str) -> str:
-    """The pattern of one name. Text between two stars is matched without backtracking, so that no name takes long."""
+    """Return the pattern of one name. Text between stars matches without backtracking, so that no name takes long."""
     runs = [""]
     for piece in _PIECE.finditer(name):
         if piece["star"]:

@@ -17,7 +17,7 @@ from plait.core.task import Need, Phase, Task
 
 @dataclass(frozen=True, slots=True)
 class PlanCheck:
-    """There is a plan unless one of the problems is an error."""
+    """A plan, unless one of the problems is an error; and all problems."""
 
     plan: Plan | None
     problems: tuple[Problem, ...] = ()
@@ -61,7 +61,7 @@ def build_checked_plan(  # noqa: PLR0913 - what the source knows, what the perso
 
 
 def _drop_duplicates(tasks: Sequence[Task]) -> tuple[Sequence[Task], list[Problem]]:
-    """The first task of each id, and an error for each duplicate id."""
+    """Return the first task of each id, and an error for each duplicate id."""
     if len({task.id for task in tasks}) == len(tasks):
         return tasks, []
     by_id: dict[str, list[Task]] = {}
@@ -77,7 +77,7 @@ def _drop_duplicates(tasks: Sequence[Task]) -> tuple[Sequence[Task], list[Proble
 
 
 def sort_topologically(rows: Sequence[dependencies.DependencyRow]) -> list[int] | None:
-    """Indexes in execution order; None if there is a cycle."""
+    """Return the indexes in execution order; None if there is a cycle."""
     try:
         return list(TopologicalSorter(dict(enumerate(rows))).static_order())
     except CycleError:
@@ -94,7 +94,7 @@ def _report_cycles(tasks: Sequence[Task], needs: Sequence[dependencies.Dependenc
 def _rank_tasks(
     ordered: Sequence[int], needs: Sequence[dependencies.DependencyRow], durations: Sequence[float]
 ) -> list[float]:
-    """The longest path from each task's start to the end, in seconds."""
+    """Return the longest path from each task's start to the end, in seconds."""
     after = [0.0] * len(needs)
     ranks = [0.0] * len(needs)
     for index in reversed(ordered):
@@ -105,7 +105,7 @@ def _rank_tasks(
 
 
 def group_waves(plan: Plan) -> list[list[str]]:
-    """Ids by depth: each task one wave after the last of its needs and, if its phase holds it, of what opens that."""
+    """Group ids by depth: a task is one wave after its needs and, if its phase holds it, after what opens that."""
     rows = add_phase_rows(plan.tasks, plan.needs, plan.phases, early=True) if plan.phases else plan.needs
     levels = _find_levels(rows, len(plan.tasks))
     waves: list[list[str]] = [[] for _ in range(max(levels, default=-1) + 1)]
@@ -115,7 +115,7 @@ def group_waves(plan: Plan) -> list[list[str]]:
 
 
 def _find_levels(rows: Sequence[dependencies.DependencyRow], tasks: int) -> list[int]:
-    """Gates and ends, which come after the tasks, are passed at the level of what they wait for."""
+    """Return the depth of each task. Phase gates and ends, whose rows come after the tasks', add no level of their own."""
     levels = [-1] * len(rows)
     for index in TopologicalSorter(dict(enumerate(rows))).static_order():
         before = max((levels[other] for other in rows[index]), default=-1)
@@ -124,7 +124,7 @@ def _find_levels(rows: Sequence[dependencies.DependencyRow], tasks: int) -> list
 
 
 def find_critical_path(plan: Plan) -> list[str]:
-    """Ids along the longest chain of needs; of equal ones the earliest in the plan."""
+    """Return the ids along the longest chain of needs; of equal chains, the earliest in the plan."""
     dependents: list[list[int]] = [[] for _ in plan.tasks]
     for index, needs in enumerate(plan.needs):
         for before in needs:
@@ -139,7 +139,7 @@ def find_critical_path(plan: Plan) -> list[str]:
 
 
 def list_edges(plan: Plan) -> Iterator[tuple[Task, Need]]:
-    """Every edge once, with the first reason given for it."""
+    """Yield every edge once, with the first reason given for it."""
     ids = {task.id for task in plan.tasks}
     for task in plan.tasks:
         seen: set[str] = set()
@@ -150,7 +150,7 @@ def list_edges(plan: Plan) -> Iterator[tuple[Task, Need]]:
 
 
 def find_file_conflicts(plan: Plan) -> list[Conflict]:
-    """The files, folders and globs that two tasks or more have in common, by name."""
+    """List the files, folders and globs that two or more tasks have in common, sorted by name."""
     counts = Counter(chain.from_iterable(plan.holds))
     shared: dict[str, list[str]] = {lock: [] for lock, count in counts.items() if count > 1 and file_of_lock(lock)}
     for task, hold in zip(plan.tasks, plan.holds, strict=True) if shared else ():

@@ -28,8 +28,9 @@ _CONTROL = pattern(r"[\x00-\x1f\x7f-\x9f\u200b\u200e\u200f\u2028-\u202e\u2066-\u
 
 @dataclass(frozen=True, slots=True)
 class Notification:
-    """`title` is one line and `text` a few, both without control characters. `batch` None: it concerns all; `task` None: no
-    single one. `at` and `seq` are of the record that it follows from. `until`: when it passes by itself, where it does.
+    """What a person should know. `title` is one line and `text` a few, both without control characters. `batch` None:
+    it concerns all; `task` None: no single one. `at` and `seq` are of the record that it follows from. `until`: when it
+    passes by itself, where it does.
     """
 
     kind: NotificationKind
@@ -43,12 +44,12 @@ class Notification:
 
     @property
     def id(self) -> tuple[int, str]:
-        """Unique in a journal, except for bundled notifications."""
+        """An id that is unique in a journal, except for bundled notifications."""
         return self.seq, self.kind.value
 
 
 def to_plain_line(text: str) -> str:
-    """Any text as one line without control characters, shortened."""
+    """Put a text on one line without control characters, and shorten it."""
     return shorten(" ".join(_CONTROL.sub(" ", text).split()), MAX_NOTIFICATION_LINE_CHARS)
 
 
@@ -80,7 +81,7 @@ NOTIFYING_EVENTS: tuple[type, ...] = (
 
 
 class NotificationBuilder:
-    """Remembers what it has notified: many calls give no more than one call with all records would."""
+    """Makes notifications from records, the same from many calls as from one call with all records."""
 
     def __init__(self) -> None:
         self._questions: dict[tuple[str, str], str] = {}
@@ -89,7 +90,7 @@ class NotificationBuilder:
         self._limits: dict[str, float] = {}
 
     def add(self, state: State, records: Iterable[Record]) -> list[Notification]:
-        """`records` are in the state already."""
+        """Return the notifications that follow from `records`, which `state` includes already."""
         records = list(records)
         notifications = [notification for record in records for notification in self._notify_record(state, record)]
         notifications += self._notify_approvals(state, records)
@@ -155,14 +156,14 @@ class NotificationBuilder:
             yield _make_notification(record, NotificationKind.NEEDS_PERSON, words, batch, task)
 
     def _notify_pause(self, state: State, record: Record, fact: decisions.BatchPaused) -> Iterator[Notification]:
-        """Only pauses that plait decides: a pause by a person is a request, not this decision."""
+        """Notify of a pause that plait decided: a pause by a person is a request, not this decision."""
         batch = state.batches.get(fact.batch)
         if batch is not None and batch.paused is not None and batch.paused.why == fact.why:
             title = f"batch {batch.id} is paused and needs attention"
             yield _make_notification(record, NotificationKind.NEEDS_PERSON, (title, to_plain_line(fact.why)), batch)
 
     def _notify_publish_failure(self, state: State, record: Record, fact: PublishFailed) -> Iterator[Notification]:
-        """Not if the batch has ended, because the notification about its end says so."""
+        """Notify of a failed publish, unless the batch ended with it: the notification about the end says so."""
         batch = state.batches.get(fact.batch)
         known = self._unpublished.get(fact.batch, 0)
         self._unpublished[fact.batch] = max(known, fact.n)
@@ -173,7 +174,7 @@ class NotificationBuilder:
         yield _make_notification(record, NotificationKind.UNPUBLISHED, (title, text), batch)
 
     def _notify_breaker(self, state: State, record: Record, fact: decisions.BreakerOpened) -> Iterator[Notification]:
-        """A provider that still refuses when tried again is reported only if it takes much longer than announced."""
+        """Notify of a provider that refuses; again only if it takes much longer than announced."""
         breaker = state.breakers.get(fact.provider)
         begins = breaker is not None and breaker.streak <= 1 and breaker.opened_at == record.at
         known = None if begins else self._limits.get(fact.provider)
@@ -191,8 +192,8 @@ class NotificationBuilder:
         yield Notification(kind, None, None, title, text, record.at, record.seq, until=fact.until)
 
     def _notify_approvals(self, state: State, records: Sequence[Record]) -> Iterator[Notification]:
-        """No record says that a task waits for approval: it follows from the end of other tasks, also in other
-        batches.
+        """Notify of tasks that wait for approval. No record says so: it follows from the end of other tasks, also in
+        other batches.
         """
         record = next((record for record in reversed(records) if isinstance(record.event, _QUEUE_EVENTS)), None)
         queues = [batch for batch in state.open.values() if batch.settings.mode is Mode.QUEUE]
@@ -224,7 +225,7 @@ def _is_asking(task: TaskState, question: str) -> bool:
 
 
 def _find_task_to_approve(state: State, batch: BatchState) -> TaskState | None:
-    """The task that would start if it were approved."""
+    """Return the task that would start if it were approved."""
     settings = batch.settings
     if settings.auto_approve or batch.paused is not None or batch.active:
         return None
@@ -247,7 +248,7 @@ _BUNDLE_TITLES = {
 
 
 def describe_batch_end(batch: BatchState) -> tuple[str, str]:
-    """Title and text of a batch's end."""
+    """Return the title and text for a batch's end."""
     requested = [task for task in batch.tasks if task.task.entrant is None]
     unfinished = sum(task.status is not TaskStatus.DONE for task in requested)
     if batch.ended is BatchStatus.CANCELLED:
@@ -275,7 +276,7 @@ def describe_task_failure(task: TaskState) -> tuple[str, str]:
 
 
 def round_duration(seconds: float) -> str:
-    """A duration for people, rounded."""
+    """Format a duration for people, rounded."""
     if seconds < 2 * _MINUTE_SECONDS:
         return f"{max(1, round(seconds))} s"
     if seconds < 2 * _HOUR_SECONDS:
@@ -286,7 +287,7 @@ def round_duration(seconds: float) -> str:
 
 
 def group_by_kind(notifications: Sequence[Notification]) -> list[tuple[Notification, ...]]:
-    """Groups that fit into one message each: one per kind."""
+    """Group notifications by kind, so that each group fits into one message."""
     groups: dict[NotificationKind, list[Notification]] = {}
     for each in notifications:
         groups.setdefault(each.kind, []).append(each)
@@ -294,7 +295,7 @@ def group_by_kind(notifications: Sequence[Notification]) -> list[tuple[Notificat
 
 
 def bundle_notifications(bundle: Sequence[Notification]) -> Notification:
-    """One for all of them, which are of one kind; it has the place of the last."""
+    """Make one notification for all of these, which are of one kind; it takes the place of the last."""
     last = bundle[-1]
     if len(bundle) == 1:
         return last

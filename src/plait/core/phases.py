@@ -12,7 +12,7 @@ from plait.core.task import NeedKind, Phase, Task
 
 
 def is_held_by_phase(task: Task, phase: Phase) -> bool:
-    """A task waits for its phase to open unless it says itself what it needs (whether or not that is finished).
+    """Whether the task waits for its phase to open. It does unless it states its own needs, finished or not.
 
     A phase that asks for a share of its own is a barrier, and holds all its tasks.
     """
@@ -22,7 +22,7 @@ def is_held_by_phase(task: Task, phase: Phase) -> bool:
 def check_phases(
     phases: Sequence[Phase], tasks: Sequence[Task], index_by_id: Mapping[str, int], outside: dependencies.UnplannedTasks
 ) -> tuple[tuple[Phase, ...], list[Problem]]:
-    """The phases as the plan keeps them: totals cover the tasks at hand, and `opens_with` is a task of the plan.
+    """Return the phases as the plan keeps them: totals cover the tasks at hand, and `opens_with` is a task of the plan.
 
     A phase that opens with a finished task is open: it keeps neither `opens_with` nor `after`.
     """
@@ -49,7 +49,7 @@ def _check_task_phases(tasks: Sequence[Task], keys: Mapping[str, int]) -> list[P
 
 
 def _check_phase_order(phases: Sequence[Phase], keys: Mapping[str, int]) -> list[Problem]:
-    """Phases of one name, phases after unknown ones, phases that wait for one another."""
+    """Report phases of the same name, phases after unknown ones, and phases that wait for one another."""
     problems = [
         Problem(Severity.ERROR, f"there are two phases called {phase.key}", phase.at, "Rename one of them.")
         for node, phase in enumerate(phases)
@@ -99,10 +99,11 @@ def _resolve_opener(
 def add_phase_rows(
     tasks: Sequence[Task], needs: Sequence[dependencies.DependencyRow], phases: Sequence[Phase], *, early: bool = False
 ) -> list[dependencies.DependencyRow]:
-    """The needs, then two rows for each phase: its gate (the ends it waits for) and its end (the tasks it counts).
+    """Return the needs, then two rows for each phase: its gate (the ends it waits for) and its end (the tasks it
+    counts).
 
-    A gate waits here for the task that opens it and for all of the earlier ones, so a plan that is in order like this
-    runs to its end whatever share of them is asked for and however they end. `early`: a task that opens it is enough.
+    A gate waits here for the task that opens it and for all earlier ones, so a plan that is in order like this runs to
+    its end whatever share is asked for and however tasks end. With `early`, the task that opens it is enough.
     """
     gate = {phase.key: len(tasks) + 2 * index for index, phase in enumerate(phases)}
     by_key = {phase.key: phase for phase in phases}
@@ -126,7 +127,7 @@ def add_phase_rows(
 def find_phase_contradictions(
     tasks: Sequence[Task], needs: Sequence[dependencies.DependencyRow], phases: Sequence[Phase]
 ) -> list[Problem]:
-    """Tasks that need, in the end, what their own phase must come before."""
+    """Report tasks that need, directly or not, a task that their own phase must come before."""
     size = len(tasks)
 
     def name(node: int) -> str:

@@ -18,7 +18,7 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something a person should know about a plan; an error means that there is no plan."""
+    """A message for a person about a plan; an error means that there is no plan."""
 
     severity: Severity
     message: str
@@ -32,7 +32,7 @@ def has_errors(problems: Iterable[Problem]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """Tasks that name one file: they run one after another, in no fixed order."""
+    """Tasks that name the same file: they run one after another, in no fixed order."""
 
     file: str
     tasks: tuple[str, ...]
@@ -60,7 +60,7 @@ class Plan:
         return same and all(0 <= need < count for needs in self.needs for need in needs)
 
     def without_texts(self) -> Plan:
-        """The plan as the journal keeps it: without the texts that only agents read."""
+        """Return the plan as the journal keeps it: without the texts that only agents read."""
         tasks = (
             replace(task, body="", run=None, env=(), job=None, sandbox=None, digest=task.text_digest)
             for task in self.tasks

@@ -53,14 +53,14 @@ class PullRequestText:
 def write_pull_request(
     view: BatchView, override: PullRequestOverride = NO_OVERRIDE, *, usual: str = ""
 ) -> PullRequestText:
-    """A person's own text, else plait's; `usual` is the configured title."""
+    """Return a person's own title and body, else plait's; `usual` is the configured title."""
     return PullRequestText(
         write_title(view, override.title or usual), override.body if override.body.strip() else write_body(view)
     )
 
 
 def write_title(view: BatchView, wanted: str = "") -> str:
-    """The title that a person wants, else one that names the merged tasks."""
+    """Return the title that a person wants, else one that names the merged tasks."""
     if wanted.strip():
         return shorten(_to_one_line(wanted), MAX_OVERRIDE_TITLE_CHARS)
     merged = [task for task in _list_requested(view) if task.status is TaskStatus.DONE]
@@ -70,7 +70,7 @@ def write_title(view: BatchView, wanted: str = "") -> str:
 
 
 def write_body(view: BatchView) -> str:
-    """At most `MAX_BODY_BYTES`: tasks that do not fit are counted."""
+    """Return a body of at most `MAX_BODY_BYTES`: tasks that do not fit are only counted."""
     requested = _list_requested(view)
     not_done = [task for task in requested if task.status is not TaskStatus.DONE]
     judged = [task for task in requested if task.ballot is not None]
@@ -92,7 +92,7 @@ def write_body(view: BatchView) -> str:
 
 
 def _list_requested(view: BatchView) -> list[TaskView]:
-    """All tasks but the entrants of contests."""
+    """List all tasks but the entrants of contests."""
     return [task for task in view.tasks if task.entrant is None]
 
 
@@ -133,7 +133,7 @@ def _format_reason(task: TaskView) -> str:
 
 
 def _format_votes(task: TaskView) -> str:
-    """Who won a contest, and how each judge voted: an item with one line for each of them."""
+    """Format a contest as a list item: who won, and one line for each judge's vote."""
     assert task.ballot is not None
     winner = f"{_format_code(task.winner)} won; " if task.winner else ""
     votes = [f"  - {_format_vote(vote)}" for vote in task.ballot.votes]
@@ -160,12 +160,12 @@ def _format_status(status: TaskStatus) -> str:
 
 
 def _format_commit(commit: str) -> str:
-    """Plain, so that the forge makes a link of it."""
+    """Return the abbreviated commit as plain text, so that the forge makes a link of it; "" for anything else."""
     return commit[:10] if re.fullmatch(r"[0-9a-f]{40,64}", commit) else ""
 
 
 def _format_cost(cost: Spend) -> str:
-    """Two dollar signs in a paragraph would be a formula."""
+    """Format a cost with escaped dollar signs: two in a paragraph would be a formula."""
     return str(cost).replace("$", "\\$") if cost else ""
 
 
@@ -177,7 +177,7 @@ def _format_diffstat(diffstat: tuple[int, int, int] | None) -> str:
 
 
 def _fit_lines(lines: Iterable[tuple[TaskStatus, str]], free_bytes: int) -> tuple[list[str], list[str]]:
-    """As many lines as there is room for, and how many others there are, by status."""
+    """Return as many lines as there is room for, and a line that counts the others by status, if there are any."""
     kept: list[str] = []
     others: dict[TaskStatus, int] = {}
     for status, line in lines:
@@ -192,7 +192,7 @@ def _fit_lines(lines: Iterable[tuple[TaskStatus, str]], free_bytes: int) -> tupl
 
 
 def _format_footer(view: BatchView) -> str:
-    """Trailers come last, so that a squash merge keeps them."""
+    """Return the last lines of the body. Trailers come last, so that a squash merge keeps them."""
     sources = f" · from {join_names([_format_code(name) for name in view.sources], 3)}" if view.sources else ""
     credit = f"Made by plait: batch {_format_code(view.id)}, branch {_format_code(view.branch)}{sources}"
     trailer = f"Plait-Batch: {view.id}" if _TRAILER.fullmatch(view.id) else ""
@@ -208,17 +208,17 @@ def _format_duration(seconds: float) -> str:
 
 
 def _escape_markdown(text: str, max_chars: int = _MAX_NAME_CHARS) -> str:
-    """As markdown that shows exactly this text."""
+    """Return markdown that shows exactly this text."""
     spaced = _ACTIVE_SYNTAX.sub(lambda sign: f"{sign[0]}{ZERO_WIDTH_SPACE}", shorten(_to_one_line(text), max_chars))
     return _MARKUP.sub(lambda sign: "&lt;" if sign[0] == "<" else f"\\{sign[0]}", spaced)
 
 
 def _format_code(text: str) -> str:
-    """As a code span, which forges don't interpret, unless the text would end the span or a table cell."""
+    """Format as a code span, which forges don't interpret; escape a text that would end the span or a table cell."""
     line = shorten(_to_one_line(text), _MAX_NAME_CHARS)
     return f"`{line}`" if _SAFE_CODE.fullmatch(line) else _escape_markdown(line)
 
 
 def _to_one_line(text: str) -> str:
-    """On one line, without control characters."""
+    """Put a text on one line, and replace control characters."""
     return " ".join(_CONTROL.sub("\ufffd", " ".join(text.split())).split())

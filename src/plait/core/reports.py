@@ -51,7 +51,7 @@ class AttemptLaunched:
 
 @dataclass(frozen=True, slots=True)
 class AttemptActive:
-    """It printed something; reported rarely, but well within the idle timeout."""
+    """The attempt printed something; reported rarely, but well within the idle timeout."""
 
     attempt: Attempt
 
@@ -78,7 +78,7 @@ class AttemptSession:
 
 @dataclass(frozen=True, slots=True)
 class AttemptAsked:
-    """It waits for a person while it runs."""
+    """The attempt waits for a person's answer while it runs."""
 
     attempt: Attempt
     question: str
@@ -92,8 +92,8 @@ class AttemptExited:
 
 @dataclass(frozen=True, slots=True)
 class AttemptLost:
-    """It is gone and left no exit status: its machine died, or it was removed. `outage`: every machine that it could run on is
-    out of reach, so nothing that the task did can be the cause.
+    """The attempt is gone without an exit status: its machine died, or it was removed. `outage`: every machine that it
+    could run on is out of reach, so nothing that the task did can be the cause.
 
     For a merge, reported after it failed: the change to merge is gone, and retrying is useless.
     """
@@ -118,7 +118,7 @@ class CommitWaiting:
 
 @dataclass(frozen=True, slots=True)
 class CommitDone:
-    """What the attempt left is committed, or can't be a result: its outcome in the place of the uncommitted one."""
+    """What the attempt left is committed, or can't be a result. `outcome` replaces the uncommitted one."""
 
     attempt: Attempt
     n: int
@@ -127,7 +127,7 @@ class CommitDone:
 
 @dataclass(frozen=True, slots=True)
 class CommitFailed:
-    """Committing itself went wrong (a signature, a full disk): no change is to blame. `gone`: nothing is left to commit."""
+    """Making the commit failed (a signature, a full disk): no change is to blame. `gone`: nothing is left to commit."""
 
     attempt: Attempt
     n: int
@@ -153,7 +153,7 @@ class MergeConflicted:
 
 @dataclass(frozen=True, slots=True)
 class MergeFailed:
-    """Merging itself went wrong (a lock, a full disk): no change is to blame."""
+    """The merge failed for another reason than a conflict (a lock, a full disk): no change is to blame."""
 
     batch: str
     task: str
@@ -175,7 +175,7 @@ class RebuildConflict:
 
 @dataclass(frozen=True, slots=True)
 class RebuildDone:
-    """The new line of merges, in its old order, and the tasks whose change no longer applies."""
+    """The branch was rebuilt: its merges, in their old order, and the tasks whose change no longer applies."""
 
     batch: str
     n: int
@@ -185,7 +185,7 @@ class RebuildDone:
 
 @dataclass(frozen=True, slots=True)
 class RebuildFailed:
-    """Rebuilding itself went wrong (a lock, a full disk): the branch is as it was."""
+    """Rebuilding failed (a lock, a full disk): the branch is as it was."""
 
     batch: str
     n: int
@@ -202,7 +202,7 @@ class GateDone:
 
 @dataclass(frozen=True, slots=True)
 class GateLost:
-    """`outage`: as of an attempt."""
+    """The gate's run is gone without a result. `outage` as in AttemptLost."""
 
     batch: str
     n: int
@@ -223,8 +223,8 @@ class PublishWaiting:
 
 @dataclass(frozen=True, slots=True)
 class PublishDone:
-    """`commit` is what the remote branch has now; `url` is the pull request's ("": there is none; if one was requested, the
-    remote is no forge).
+    """The batch is published. `commit` is what the remote branch has now; `url` is the pull request's ("": there is
+    none; if one was requested, the remote is no forge).
     """
 
     batch: str
@@ -235,8 +235,8 @@ class PublishDone:
 
 @dataclass(frozen=True, slots=True)
 class PublishFailed:
-    """`hint` says how a person can publish, if possible. `commit` is plait's commit on the remote branch now, as
-    far as is known: the push may have succeeded and the rest not ("": unknown, or none).
+    """Publishing failed. `hint` says how a person can publish, if possible. `commit` is plait's commit on the remote
+    branch now, as far as is known: the push may have succeeded and the rest not ("": unknown, or none).
     """
 
     batch: str
@@ -248,7 +248,7 @@ class PublishFailed:
 
 @dataclass(frozen=True, slots=True)
 class ConflictPredicted:
-    """If both were merged as they are now, they would conflict in `files`. `other` is a task; "": the batch branch."""
+    """A task's change, as it is now, would conflict with another in `files`. `other` is a task; "": the batch branch."""
 
     batch: str
     task: str
@@ -267,7 +267,7 @@ class ConflictCleared:
 
 @dataclass(frozen=True, slots=True)
 class RateLimited:
-    """A provider refuses until then, seen outside any exit: by a running attempt or by another engine."""
+    """A provider refuses until then, as a running attempt or another engine noticed."""
 
     provider: str
     until: float
@@ -275,16 +275,16 @@ class RateLimited:
 
 @dataclass(frozen=True, slots=True)
 class PressureChanged:
-    """`why` says what the machine is short of; None: of nothing any more."""
+    """The machine's shortage changed: `why` says what it is short of; None: nothing any more."""
 
     why: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class CapacityChanged:
-    """The machine's memory and the user's other engines leave room for so many slots of this engine at once.
+    """The machine's memory and the user's other engines leave room for this many slots of this engine at once; `slots`
 
-    `slots` None: there is no bound. `why` and `on` explain it to tasks that wait: a sentence and a word.
+    None: no bound. `why` (a sentence) and `on` (a word) explain it to tasks that wait.
     """
 
     slots: int | None

@@ -15,7 +15,7 @@ from plait.core.settings import EngineSettings, Publish, Settings
 
 @dataclass(frozen=True, slots=True)
 class Submit:
-    """Run this plan. `seed` is where every jitter of the batch comes from."""
+    """Run this plan. `seed` is the source of all jitter of the batch."""
 
     id: str
     batch: str
@@ -75,7 +75,7 @@ class Retry:
 
 @dataclass(frozen=True, slots=True)
 class Recheck:
-    """Verify the finished work of a task that ended otherwise again, and merge it; no agent runs."""
+    """Verify and merge the finished work of a task that ended without success; no agent runs."""
 
     id: str
     batch: str
@@ -83,7 +83,7 @@ class Recheck:
 
 
 class FileChoice(StrEnum):
-    """What a person made of a file in conflict: the batch branch's version, the task's, or a text of their own."""
+    """How a person resolved a file in conflict: with the batch branch's version, the task's, or their own text."""
 
     BATCH = "batch"
     TASK = "task"
@@ -166,7 +166,7 @@ class Ship:
 
 @dataclass(frozen=True, slots=True)
 class ChangeSettings:
-    """Take the named fields from `settings`; the others stay, so that two people can change different things."""
+    """Take the named fields from `settings`; the others stay, so that two people can change different settings."""
 
     id: str
     batch: str
@@ -208,7 +208,7 @@ class PullRequestOverride:
     body: str = ""
 
     def with_changes(self, title: str | None, body: str | None) -> PullRequestOverride:
-        """None keeps the last text; an empty one returns to plait's own."""
+        """Return the override with these changes: None keeps the last text; an empty one returns to plait's own."""
         return PullRequestOverride(self.title if title is None else title, self.body if body is None else body)
 
 

@@ -81,7 +81,7 @@ def describe_failure(category: Category, detail: str = "") -> str:
 
 
 def describe_time_limit(attempt: AttemptState) -> str:
-    """The limit for which plait ended an attempt."""
+    """Describe the time limit for which plait ended an attempt."""
     if attempt.ending is EndWhy.IDLE:
         return f"no output for {format_duration(attempt.decision.idle_timeout)}"
     return f"timed out after {format_duration(attempt.decision.timeout)}"
@@ -92,7 +92,7 @@ def retry_limit(batch: BatchState, task: TaskState) -> int:
 
 
 def find_verify_command(batch: BatchState, task: TaskState) -> str | None:
-    """The command that verifies the task's change."""
+    """Return the command that verifies the task's change, or None."""
     return task.task.verify or batch.settings.verify
 
 
@@ -106,6 +106,6 @@ def final_status(category: Category) -> TaskStatus:
 
 
 def jitter(seed: int, *names: str | int) -> float:
-    """A number in [0, 1) that depends on nothing but its arguments."""
+    """Return a number in [0, 1) that depends on nothing but its arguments."""
     text = "\x00".join(str(part) for part in (seed, *names))
     return int.from_bytes(blake2b(text.encode(), digest_size=7).digest()) / 2**56

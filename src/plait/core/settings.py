@@ -22,7 +22,7 @@ class Order(StrEnum):
 
 
 class SandboxMode(StrEnum):
-    """What confines an attempt. AUTO is a setting's value only: the strongest that works on the machine, or none."""
+    """What confines an attempt. AUTO occurs only as a setting: the strongest mode that works on the machine, or none."""
 
     OFF = "off"
     AUTO = "auto"
@@ -50,7 +50,7 @@ class Isolation(StrEnum):
 
 
 class WriteBack(StrEnum):
-    """Where a batch's statuses are written into its sources: the user's checkout, the batch branch, both, nowhere."""
+    """Where a batch's statuses are written into its sources: the user's checkout, the batch branch, both, or nowhere."""
 
     CHECKOUT = "checkout"
     BRANCH = "branch"
@@ -59,7 +59,7 @@ class WriteBack(StrEnum):
 
 
 class Publish(StrEnum):
-    """What becomes of a batch branch when everything else is over: nothing, a push, a pull request, a draft of one."""
+    """What happens to the batch branch at the end: nothing, a push, a pull request, or a draft pull request."""
 
     OFF = "off"
     PUSH = "push"
@@ -126,7 +126,7 @@ class Budget:
         return (self.microusd or 0) >= 0 and (self.tokens or 0) >= 0
 
     def bounded_part(self, spend: Spend) -> Spend:
-        """The part of a spend that this budget bounds."""
+        """Return the part of a spend that this budget bounds."""
         return Spend(spend.microusd if self.microusd is not None else 0, spend.tokens if self.tokens is not None else 0)
 
     def __str__(self) -> str:
@@ -135,7 +135,7 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class Backoff:
-    """Waiting before a transient failure is tried again: base x factor^(tries so far), never over cap."""
+    """How long to wait before retrying a transient failure: base x factor^(tries so far), never over cap."""
 
     base: float = 10.0
     factor: float = 2.0
@@ -143,7 +143,7 @@ class Backoff:
     jitter: float = 0.25
 
     def delay(self, tries: int, sample: float) -> float:
-        """`sample` in [0, 1) spreads the delay over [1 - jitter, 1 + jitter) of its length."""
+        """Return the seconds to wait; `sample` in [0, 1) spreads them over [1 - jitter, 1 + jitter) of the plain delay."""
         exponent = min(max(tries, 1) - 1, 64)
         plain = min(self.cap, self.base * self.factor**exponent)
         return plain * (1 + self.jitter * (2 * sample - 1))
@@ -153,7 +153,7 @@ class _Patchable:
     __slots__ = ()
 
     def with_fields(self, other: Self, names: tuple[str, ...]) -> Self:
-        """These settings with the named fields taken from `other`; a name from an older version is passed over."""
+        """Return these settings with the named fields taken from `other`; names that no longer exist are ignored."""
         unknown = self.unknown_fields(names)
         known = {name: getattr(other, name) for name in names if name not in unknown}
         return replace(self, **known)  # type: ignore[type-var]
@@ -206,7 +206,7 @@ class Settings(_Patchable):
         return next((provider for name, provider in self.providers if name == agent), agent)
 
     def problem(self) -> str | None:
-        """The first problem of these settings, as a message for people."""
+        """Return the first problem of these settings, as a message for people; None if there is none."""
         checks = (
             (bool(self.agents), "agents must name at least one agent"),
             (self.max_parallel >= 0, f"max_parallel must be 0 (no limit) or more, not {self.max_parallel}"),
@@ -242,8 +242,9 @@ class Settings(_Patchable):
 
 @dataclass(frozen=True, slots=True)
 class MachineLimits:
-    """When the machine is short. `max_load`: runnable processes per core; `free_memory`: bytes, None for a share of the
-    machine's; `max_memory_stall`: share of the time that work stalls. 0 (and 1 for a share): no limit.
+    """Limits at which the machine counts as short of something. `max_load`: runnable processes per core; `free_memory`:
+    bytes, None for a share of the machine's; `max_memory_stall`: share of the time that work stalls. 0 (and 1 for a
+    share): no limit.
     """
 
     max_load: float = 8.0
@@ -277,13 +278,13 @@ SavedChanges = Iterable[tuple[str, str | None]]
 
 
 def merge_saved_settings(saved: Mapping[str, str], changes: SavedChanges) -> dict[str, str]:
-    """The saved settings after these changes."""
+    """Return the saved settings after these changes."""
     merged: dict[str, str | None] = {**saved, **dict(changes)}
     return {name: text for name, text in merged.items() if text is not None}
 
 
 def why_not_save(saved: Mapping[str, str], changes: SavedChanges) -> str | None:
-    """Why these can't be saved: the journal keeps them forever, so their size is limited."""
+    """Say why these can't be saved: the journal keeps them forever, so their size is limited."""
     wanted = tuple(changes)
     if len(wanted) > MAX_SAVED_SETTINGS or len(merge_saved_settings(saved, wanted)) > MAX_SAVED_SETTINGS:
         return f"no more than {MAX_SAVED_SETTINGS} settings can be saved"
@@ -296,7 +297,7 @@ def why_not_save(saved: Mapping[str, str], changes: SavedChanges) -> str | None:
 
 
 class NotificationKind(StrEnum):
-    """The values are public: `notify.on` and webhooks use them."""
+    """What a notification is about. The values are public: `notify.on` and webhooks use them."""
 
     FINISHED = "finished"
     FAILED = "failed"

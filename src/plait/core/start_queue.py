@@ -129,14 +129,14 @@ class StartQueue:
         return self._holder.get(lock)
 
     def heads(self, batch: str) -> Iterator[QueueEntry]:
-        """The first free entry of each queue of this batch."""
+        """Yield the first free entry of each queue of this batch."""
         for queue in self._queues.get(batch, ()):
             first = self._free[queue].first()
             if first is not None:
                 yield self._entries[first[1]]
 
     def blocking_lock(self, ref: TaskRef) -> str | None:
-        """The lock a parked entry waits for; None when it is free."""
+        """Return the lock a parked entry waits for; None when it is free."""
         return self._parked_under.get(ref)
 
     def add(self, entry: QueueEntry) -> None:
@@ -203,7 +203,9 @@ class StartQueue:
         return self._wanting.get(lock, {}).get(entry.queue_key)
 
     def _pop_unblocked(self, queue: QueueKey, locks: Iterable[str]) -> list[QueueEntry]:
-        """For each lock that is not held, the best parked entry that can be free, unless a better one wants the lock."""
+        """Remove and return, for each lock that is not held, the best parked entry that can be free, unless a better
+        one wants the lock.
+        """
         unblocked = []
         for lock in locks:
             while lock not in self._holder:

@@ -60,7 +60,7 @@ class AttemptState:
 
     @property
     def reserved_spend(self) -> Spend:
-        """What it may cost the batch: its reserve, or what it has spent if that is more."""
+        """What the attempt may cost the batch: its reserve, or what it has spent if that is more."""
         return self.decision.reserve.at_least(self.used)
 
 
@@ -94,7 +94,7 @@ class TaskState:
     learned_locks: tuple[str, ...] = ()  # of files that it changed
     dependents: list[int] = field(default_factory=list)
     entrants: tuple[int, ...] = ()  # in a contest
-    # What holds it back.
+    # What the task waits for.
     pending_needs: int = 0  # needs that are not done, and entrants that have not ended
     lost_needs: int = 0  # needs that ended otherwise
     phase_closed: bool = False  # by its phase
@@ -104,7 +104,7 @@ class TaskState:
     requested_spend: Spend | None = None  # what another attempt may cost: whether it may is the question
     approved: bool = False
     interrupted: str | None = None
-    # Where it is.
+    # Where the task is.
     step: Step = Step.WRITE
     generation: int = 1  # a retry by a person begins another
     fresh: bool = True  # no write attempt in this generation yet
@@ -125,7 +125,7 @@ class TaskState:
     rechecking: bool = False  # its finished work is verified and merged: no agent runs
     restart_requested: bool = False  # feedback arrived: the running attempt ends first
     next_action: NextAction = NextAction.NONE
-    # What it has been through.
+    # The history of the task.
     attempt_counts: dict[Step, int] = field(default_factory=dict)
     counted_retries: int = 0  # without those for lost attempts, refusals, conflicts and failed merges
     lost_attempts: int = 0
@@ -153,7 +153,7 @@ class TaskState:
     approved_spend: Spend = NO_SPEND  # the spend that a person has approved: the task's budget counts from there
     started_at: float | None = None
     worked: float = 0.0  # seconds of all its attempts that have ended
-    # How it ended.
+    # How the task ended.
     status: TaskStatus | None = None
     reason: str = ""
     category: Category | None = None
@@ -168,7 +168,7 @@ class TaskState:
 
     @property
     def cause_of_end(self) -> str:
-        """The task that its end goes back to: itself, unless another one blocked it."""
+        """The task whose end caused this one's: itself, unless another one blocked it."""
         return self.by if self.status is TaskStatus.BLOCKED and self.by else self.task.id
 
     @property
@@ -222,7 +222,7 @@ class GateState:
 
 @dataclass(frozen=True, slots=True)
 class GateFailure:
-    """The gate failed on the base. `time_limit`: it was ended after this many seconds."""
+    """The gate's failure on the base. `time_limit`: it was ended after this many seconds."""
 
     detail: str
     time_limit: float | None = None
@@ -238,7 +238,7 @@ class BranchMerge:
 
 @dataclass(frozen=True, slots=True)
 class PublishedBranch:
-    """What the remote branch has, and the pull request ("": none), as the last publishing left them."""
+    """The commit on the remote branch and the pull request ("": none) after the last publish."""
 
     commit: str
     url: str
@@ -267,7 +267,7 @@ class BatchState:
     tasks_by_action: dict[NextAction, SortedSet[int]] = field(
         default_factory=lambda: {action: SortedSet() for action in NextAction}
     )
-    # What people and failures did to it.
+    # The effects of requests and failures on the batch.
     paused: PauseState | None = None
     stopping: bool = False
     stop_now: bool = False
@@ -275,7 +275,7 @@ class BatchState:
     failures: dict[int, None] = field(default_factory=dict)  # tasks that failed and are not dropped
     rejections: int = 0  # in a row, by a provider that will reject the next one too
     cancelled: bool = False
-    # What is under way.
+    # Running work.
     alive: dict[Attempt, AttemptState] = field(default_factory=dict)
     slots: int = 0
     reserved_spend: Spend = NO_SPEND
@@ -299,7 +299,7 @@ class BatchState:
     base_passed: bool = False
     base_failure: GateFailure | None = None
     gate_passed_commits: set[str] = field(default_factory=set)  # commits that the gate has passed
-    # What of it was published.
+    # Publishing.
     requested_publish: Publish | None = None  # a person asks for it
     pull_request_override: PullRequestOverride = NO_OVERRIDE  # a person's own text for its pull request
     renamed: bool = False  # a person gave a title since the pull request was last updated
@@ -310,7 +310,7 @@ class BatchState:
     publish_failure: PublishFailed | None = None  # how the last try went, if it failed
     pushed: str = ""  # the commit that plait pushed last
     unwritten: dict[str, SourcesUnwritten] = field(default_factory=dict)  # by source: statuses it doesn't have
-    # How far it is.
+    # How far the batch is.
     unfinished_count: int = 0
     status_counts: dict[TaskStatus, int] = field(default_factory=dict)
     started_at: float | None = None
@@ -335,7 +335,7 @@ class BatchState:
         return None if index is None else self.tasks[index]
 
     def find_needs(self, task: TaskState) -> list[TaskState]:
-        """The tasks that must be done before this one; its entrants need only end."""
+        """Return the tasks that must be done before this one; its entrants need only end."""
         return [self.tasks[index] for index in self.plan.needs[task.index] if index not in task.entrants]
 
     def find_entrants(self, task: TaskState) -> list[TaskState]:
@@ -347,7 +347,7 @@ class BatchState:
 
 @dataclass(slots=True)
 class Breaker:
-    """Rate limit of a provider."""
+    """The rate limit of a provider."""
 
     until: float | None = None  # open until then
     limit: int | None = None  # at most so many at once since it last refused
@@ -367,7 +367,7 @@ class Breaker:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A provider refused, and no breaker has been opened for it yet."""
+    """A provider's refusal for which no breaker has been opened yet."""
 
     provider: str
     at: float
@@ -427,7 +427,7 @@ class State:
 
 
 def copy_state(state: State) -> State:
-    """An independent copy, to run ahead in. Ended batches are shared, unless a pending request may reopen them."""
+    """Return a copy to simulate on. Ended batches are shared, unless a pending request may reopen them."""
     copied = _copy_containers(state)
     living = {getattr(request, "batch", "") for request in state.unanswered.values()}
     living |= state.open.keys() | state.publishing_batches.keys()
@@ -440,7 +440,7 @@ def copy_state(state: State) -> State:
 
 
 def _copy_containers(original: T) -> T:
-    """A shallow copy with its own dicts, lists, sets and queues."""
+    """Return a shallow copy with its own dicts, lists, sets and queues."""
     copied = copy(original)
     for field_info in fields(original):
         value = getattr(original, field_info.name)
@@ -461,7 +461,7 @@ def _copy_batch(batch: BatchState) -> BatchState:
 
 
 def _copy_task(task: TaskState, attempts: dict[int, AttemptState]) -> TaskState:
-    """Ended attempts never change and are shared; running ones are copied."""
+    """Copy a task. Ended attempts never change and are shared; running ones are copied."""
     copied = copy(task)
     copied.alive = {name: attempts[id(attempt)] for name, attempt in task.alive.items()}
     copied.undecided_exits = list(task.undecided_exits)

@@ -32,7 +32,7 @@ class TaskStatus(StrEnum):
 
     @property
     def label(self) -> str:
-        """The status for people: "timed out"."""
+        """The status as people read it: "timed out"."""
         return self.value.replace("_", " ")
 
 

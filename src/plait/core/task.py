@@ -12,7 +12,7 @@ SECONDS_PER_WEIGHT = 600.0
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where something comes from."""
+    """The place in a source that something comes from."""
 
     file: str
     line: int = 0
@@ -22,7 +22,7 @@ class Origin:
 
 
 class NeedKind(StrEnum):
-    """An entrant need is met when the entrant has ended, successfully or not."""
+    """Why a task needs another. An entrant need is met when the entrant has ended, successfully or not."""
 
     NEED = "need"
     CHAIN = "chain"
@@ -43,7 +43,7 @@ VERIFICATION_PHASE = "verification"  # of an attempt at a model job: a second pr
 
 
 class ModelJobMode(StrEnum):
-    """What a model's answer contains: whole files, edits, parts of a file, insertions, new fields."""
+    """What the model's answer contains: whole files, edits, parts of a file, insertions, or new fields."""
 
     REPLACE = "replace"
     EDIT = "edit"
@@ -54,7 +54,8 @@ class ModelJobMode(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ModelJob:
-    """What a model writes by itself. Paths are the repository's; `output` is `output_dir` and `output_file` together.
+    """A task for a model without a coding tool. Paths are relative to the repository; `output` is `output_dir` and
+    `output_file` together.
 
     `tests` is written first, where there is one; `sequential`: one file after another, each with those before it.
     """
@@ -108,18 +109,18 @@ class Task:
 
     @property
     def text_digest(self) -> str:
-        """Equal only for tasks that ask for the same."""
+        """A digest that is equal only for tasks that ask for the same work."""
         text = "\0".join((self.title, self.body, self.run or "", repr(self.job) if self.job else ""))
         return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
 
     @property
     def key(self) -> str:
-        """Identifies the task across batches of its source."""
+        """The id of the task across batches of its source."""
         return f"{self.origin.file}\0{self.id}" if self.origin is not None else self.id
 
     @property
     def expected_seconds(self) -> float:
-        """Expected duration without history."""
+        """The expected duration without history."""
         return self.weight * SECONDS_PER_WEIGHT if self.estimate is None else self.estimate
 
 
@@ -150,7 +151,7 @@ class Attempt:
 
 
 def make_gate_attempt(batch: str, n: int) -> Attempt:
-    """The n-th run of a batch's gate. In names on disk, its task is empty."""
+    """Return the name of the n-th run of a batch's gate. Its task is empty, also in names on disk."""
     return Attempt(batch, "", Step.VERIFY, n)
 
 
@@ -176,6 +177,6 @@ class Phase:
 
     @property
     def label(self) -> str:
-        """Its key, and its title where that says more."""
+        """The phase's key, and its title where that says more."""
         known = {"", self.key.casefold(), f"phase {self.key}".casefold()}
         return self.key if self.title.casefold() in known else f"{self.key} ({self.title})"

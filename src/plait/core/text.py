@@ -22,7 +22,7 @@ ZERO_WIDTH_SPACE = "\u200b"
 
 
 def defuse_references(text: str) -> str:
-    """The same text to a reader, but it mentions no one, closes no issue, is no trailer and stops no CI.
+    """Return a text that reads the same, but mentions no one, closes no issue, is no trailer and stops no CI.
 
     For untrusted text on one line of a commit message, or of a title that may become one.
     """
@@ -31,13 +31,13 @@ def defuse_references(text: str) -> str:
 
 
 def join_names(names: Sequence[str], limit: int) -> str:
-    """The first `limit` names, and how many more there are: "a, b and 3 more"."""
+    """Join the first `limit` names and say how many more there are: "a, b and 3 more"."""
     rest = f" and {len(names) - limit} more" if len(names) > limit else ""
     return ", ".join(names[:limit]) + rest
 
 
 def format_duration(seconds: float) -> str:
-    """`30m`, `1h 30m`, `0.5s`: exact, for limits that a person set."""
+    """Format a limit that a person set, exactly: `30m`, `1h 30m`, `0.5s`."""
     minutes, rest = divmod(seconds, 60)
     hours, minutes = divmod(int(minutes), 60)
     parts = ((hours, "h"), (minutes, "m"), (rest, "s"))
@@ -45,7 +45,7 @@ def format_duration(seconds: float) -> str:
 
 
 def strip_task_prefix(name: str) -> str:
-    """`1` for `task-1`: the word that names of task files often begin with."""
+    """Remove the word that names of task files often begin with: `1` for `task-1`."""
     return name[match.end() :] if (match := _TASK_PREFIX.match(name)) else name
 
 

@@ -18,7 +18,9 @@ from plait.core.text import join_names
 
 @dataclass(frozen=True, slots=True)
 class WorkTime:
-    """Time of work, without pauses, stops, backoffs and what comes after the end: `over` seconds, and since when the rest runs."""
+    """Seconds of work, without pauses, stops, backoffs and what comes after the end: `over` are complete, and `since`
+    has the start of each stretch that still runs.
+    """
 
     over: float = 0.0
     since: tuple[float, ...] = ()
@@ -70,7 +72,7 @@ class TaskView:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How many tasks have each status; the counts sum to `total`. Of a contest, only its task counts."""
+    """How many tasks have each status; the counts sum to `total`. Entrants of a contest are not counted."""
 
     total: int
     counts: tuple[tuple[TaskStatus, int], ...]
@@ -166,14 +168,14 @@ def make_task_view(state: State, batch: BatchState, task: TaskState) -> TaskView
 
 
 def _find_question(task: TaskState) -> str | None:
-    """What it asks a person, while it runs or waits."""
+    """Return what the task asks a person, while it runs or waits."""
     if task.status is not None or task.interrupted is not None:
         return None
     return next((attempt.question for attempt in task.alive.values()), task.question)
 
 
 def make_batch_view(state: State, batch: BatchState, *, brief: bool = False) -> BatchView:
-    """`brief`: without its tasks."""
+    """Make the view of one batch; `brief`: without its tasks."""
     status, reason = find_batch_status(batch)
     counts = count_statuses(state, batch)
     return BatchView(
@@ -213,7 +215,7 @@ def make_batch_view(state: State, batch: BatchState, *, brief: bool = False) -> 
 
 
 def name_batch(batch: BatchState) -> str:
-    """The title of the phase that all its tasks are in, else of its first task, and how many more there are."""
+    """Return the title of the phase that all tasks are in, else of the first task, and how many more there are."""
     tasks = [task.task for task in batch.tasks if task.task.entrant is None]
     phases = {task.phase for task in tasks}
     shared = batch.phases.get(next(iter(phases)) or "") if len(phases) == 1 and len(tasks) > 1 else None
@@ -229,7 +231,7 @@ def why_no_pull_request(batch: BatchState) -> str:
 
 
 def why_unpublished(batch: BatchState) -> str | None:
-    """Why what was requested is not published; None: it is, nothing was requested, or it will be."""
+    """Say why what was requested is not published; None if it is, if nothing was requested, or if it will be."""
     if batch.publish_failure is not None:
         return batch.publish_failure.why
     requested = batch.settings.publish is not Publish.OFF
@@ -265,7 +267,7 @@ def waits_for_person(state: State, batch: BatchState, seen: frozenset[str] = fro
 
 
 def _find_holding_batch(state: State, batch: BatchState, task: TaskState) -> BatchState | None:
-    """The other batch that has what it waits for."""
+    """Return the other batch that holds a lock which the task waits for, or None."""
     lock = state.start_queue.blocking_lock((batch.id, task.index))
     holder = state.start_queue.holder(lock) if lock is not None else None
     return None if holder is None or holder[0] == batch.id else state.batches[holder[0]]
@@ -299,7 +301,7 @@ _StatusByQueue = dict[tuple[QueueKey, int], TaskStatus]
 
 
 def count_statuses(state: State, batch: BatchState) -> dict[TaskStatus, int]:
-    """Without entrants: of a contest, its task alone counts."""
+    """Count the tasks of each status, without the entrants of contests."""
     counts = dict.fromkeys(TaskStatus, 0)
     known: _StatusByQueue | None = (
         {} if batch.settings.mode is not Mode.QUEUE and batch.settings.budget is None else None
@@ -311,9 +313,11 @@ def count_statuses(state: State, batch: BatchState) -> dict[TaskStatus, int]:
 
 
 def _find_status(state: State, batch: BatchState, task: TaskState, known: _StatusByQueue | None) -> TaskStatus:
-    """The status that `explain_status` gives, without its reason: most of a large batch's tasks wait for the same thing.
+    """Return the status that `explain_status` gives, without its reason: most of a large batch's tasks wait for the
+    same thing.
 
-    Tasks of one queue that nothing of their own holds back have one status (`known`), unless a queue or budget sets them apart.
+    Tasks of one queue that nothing of their own holds back have one status (`known`), unless a queue or budget sets
+    them apart.
     """
     if known is None or _is_begun(task) or task.pending_end is not None or task.interrupted is not None:
         return explain_status(state, batch, task).status

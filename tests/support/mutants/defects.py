@@ -723,7 +723,7 @@ DEFECTS = (
     Defect(
         "a commit that ends with its task counts as work for ever",
         "reducers.attempts",
-        "update_work_time(batch, at)  # with a task ends its commit",
+        "update_work_time(batch, at)  # a task's commit ends with the task",
         "pass",
     ),
 )

@@ -69,12 +69,12 @@ def apply_task_decision(state: State, at: float, decision: decisions.TaskDecisio
                 release_locks(state, batch, task)
         case _:
             assert_never(decision)
-    update_work_time(batch, at)  # with a task ends its commit
+    update_work_time(batch, at)  # a task's commit ends with the task
     reindex_task(state, batch, task)
 
 
 def apply_attempt_progress(state: State, at: float, report: reports.AttemptProgress) -> None:
-    """Progress of a running attempt; of an ended one it changes nothing."""
+    """Apply a report on a running attempt; on an ended one it changes nothing."""
     attempt = state.find_attempt(report.attempt)
     if attempt is None:
         return
@@ -133,7 +133,7 @@ def apply_attempt_end(state: State, at: float, report: reports.AttemptEnd) -> No
 
 
 def apply_commit_report(state: State, at: float, report: reports.CommitReport) -> None:
-    """Of a commit that doesn't run any more, it changes nothing."""
+    """Apply a report on a commit; if that commit is no longer the running one, it changes nothing."""
     batch, task = state.find_task(report.attempt.batch, report.attempt.task)
     if batch is None or task is None:
         return
@@ -224,7 +224,7 @@ def _touch_attempt(state: State, at: float, attempt: AttemptState) -> None:
 
 
 def _clear_outcome(task: TaskState) -> None:
-    """The first exit, the conflict, the failed commit or the failed merge has been judged."""
+    """Clear the first undecided exit, conflict, failed commit or failed merge, because it has been decided on."""
     del task.undecided_exits[:1]
     task.conflict_files = task.commit_error = task.merge_error = None
     task.restart_requested = False

@@ -106,7 +106,7 @@ def _end_merge(
 
 
 def discard_lost_change(state: State, name: Attempt) -> None:
-    """The merge that failed just now found nothing to merge: what had been verified is gone."""
+    """Forget the task's change, because the merge that failed just now found it gone."""
     _, task = state.find_task(name.batch, name.task)
     if task is not None and task.merge_error is not None and task.attempt_counts.get(Step.MERGE) == name.n:
         task.base = task.tip = None
@@ -130,7 +130,7 @@ def _end_rebuild(state: State, batch: BatchState, report: reports.RebuildDone | 
 
 
 def _apply_rebuild(state: State, batch: BatchState, report: reports.RebuildDone) -> None:
-    """Take the new line; what is known of the gate holds up to the first merge that is gone."""
+    """Replace the batch's merges with the rebuilt ones; gate results hold up to the first merge that is gone."""
     old, batch.merges = batch.merges, []
     batch.head = batch.base
     entries = {entry.change.task: entry for entry in old}
@@ -162,7 +162,7 @@ def _reset_gate_results(batch: BatchState, old: list[BranchMerge]) -> None:
 
 
 def _record_conflict(state: State, batch: BatchState, entry: BranchMerge, files: tuple[str, ...]) -> None:
-    """Its change is no longer in the branch, so it is not done, whatever it was before."""
+    """Record that a rebuild could not apply this change: it left the branch, so its task is not done any more."""
     task = batch.tasks[entry.task_index]
     if task.generation != entry.generation or task.status not in {None, TaskStatus.DONE}:
         return
@@ -193,7 +193,9 @@ def _end_gate(state: State, batch: BatchState, gate: GateState, report: reports.
 
 
 def _find_tested_size(batch: BatchState, bad: int) -> int:
-    """Fewer than `bad` merges that have passed as they are. What passed only with others that are gone says nothing."""
+    """Return the largest number of merges below `bad` that passed the gate exactly as they are; 0 if none. A pass
+    together with merges that are gone says nothing.
+    """
     sizes = (size for size in range(bad - 1, 0, -1) if batch.merges[size - 1].commit in batch.gate_passed_commits)
     return next(sizes, 0)
 

@@ -41,7 +41,7 @@ def open_batch(state: State, at: float, request: Submit) -> None:
 
 
 def apply_source_report(state: State, _at: float, report: reports.SourceReport) -> None:
-    """What is pending is derived from the journal by the write-back itself; this is what views show."""
+    """Record which sources lack statuses, for views only: the write-back derives this from the journal."""
     batch = state.batches.get(report.batch)
     if batch is None:
         return
@@ -60,7 +60,7 @@ def apply_source_report(state: State, _at: float, report: reports.SourceReport) 
 
 
 def find_agents(batch: BatchState, task: Task, chosen: str | None = None) -> tuple[str, ...]:
-    """The agents a task may be given to: the one a person chose, its own, else the batch's."""
+    """Return the agents a task may be given to: the one a person chose, else its own, else the batch's."""
     agent = chosen or task.agent
     return (agent,) if agent else batch.settings.agents
 
@@ -170,7 +170,7 @@ def review_phase(state: State, batch: BatchState, phase: PhaseState) -> None:
 
 
 def _set_mark(marks: dict[str, None], name: str, *, marked: bool) -> bool:
-    """Add or remove the name. Whether that changed anything."""
+    """Add or remove the name; return whether that changed anything."""
     changed = marked is not (name in marks)
     if marked:
         marks[name] = None
@@ -191,7 +191,7 @@ def can_open(batch: BatchState, phase: PhaseState) -> bool:
 
 
 def can_never_open(batch: BatchState, phase: PhaseState) -> bool:
-    """Whether the phase stays closed: only with a strict gate. Others open when nothing earlier is left to run."""
+    """Whether the phase stays closed. Only a strict gate can: others open when nothing earlier is left to run."""
     if required_share(batch, phase) < 1.0:
         return False
     opener = batch.find_task(phase.phase.opens_with)
@@ -206,5 +206,5 @@ def has_reached(phase: PhaseState, gate: float) -> bool:
 
 
 def required_share(batch: BatchState, phase: PhaseState) -> float:
-    """How much of the earlier phases this one asks for."""
+    """Return the share of the earlier phases that must be done before this one opens."""
     return batch.settings.phase_gate if phase.phase.gate is None else phase.phase.gate

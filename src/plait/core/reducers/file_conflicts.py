@@ -21,7 +21,7 @@ MAX_CHANGED_FILES = 64  # of a task that changes more files, the first ones
 
 
 def record_change(state: State, batch: BatchState, task: TaskState, base: str, outcome: Outcome) -> None:
-    """Record what an exit leaves to merge. After a failed exit, the change of the last good one may still count."""
+    """Record the change to merge after an exit; after a failed one, the last successful change may still count."""
     if outcome.category is Category.OK:
         task.tip = outcome.tip if outcome.tip != base else None
     elif outcome.category is Category.EMPTY:
@@ -47,7 +47,7 @@ def _record_files(state: State, batch: BatchState, task: TaskState, files: tuple
 
 
 def recall_changed_files(state: State, batch: BatchState, task: TaskState) -> None:
-    """Lock the files that it changed in another batch without being done there."""
+    """Lock also the files that this task changed in an earlier batch without being done there."""
     files = state.changed_files.get(task.task.key) if _infers_files(batch) else None
     if files:
         file_locks = scope_locks(batch, tuple(FILE_PREFIX + file for file in files))
@@ -60,7 +60,9 @@ def _infers_files(batch: BatchState) -> bool:
 
 
 def _list_folder_locks(batch: BatchState, files: tuple[str, ...]) -> Iterator[str]:
-    """The locks of folders that the plan names and these files lie in: a task that touches such a folder waits as well."""
+    """Yield the locks of the folders named in the plan that contain these files, because a task that touches such a
+    folder must wait as well.
+    """
     folders = {folder: None for file in files for folder in list_enclosing_folders(file.rpartition("/")[0])}
     held = scope_locks(batch, tuple(FILE_PREFIX + folder for folder in folders))
     return (lock for lock in held if lock in batch.plan_locks)
@@ -86,7 +88,7 @@ def apply_conflict_prediction(state: State, _at: float, report: ConflictPredicti
 
 
 def clear_predictions(batch: BatchState, task: TaskState) -> None:
-    """Its predictions no longer hold: it has ended or starts over."""
+    """Remove the task's predicted conflicts, on both sides, because it has ended or starts over."""
     for name in task.predicted_conflicts:
         other = batch.find_task(name)
         if other is not None:

@@ -85,7 +85,9 @@ def _grant_for_batch(state: State, batch: BatchState, request: requests.BatchReq
 
 
 def _grant_for_task(state: State, batch: BatchState, request: requests.TaskRequest, tasks: list[TaskState]) -> None:
-    """`tasks` begins with the one the request names; the others are retried or, as entrants, end with it."""
+    """Apply a request about a task. `tasks` begins with the named one; the others are retried with it or, if they are
+    its entrants, end with it.
+    """
     if not tasks:
         return
     task = tasks[0]
@@ -124,7 +126,7 @@ def _retry_task(state: State, batch: BatchState, request: requests.Retry, tasks:
     if task.status is None:  # its result is to be committed
         end_backoff(state, batch, task)
         return
-    is_kept = request.agent is None  # its finished work: another agent writes it again
+    is_kept = request.agent is None  # finished work is kept, unless another agent writes it again
     unmerged, unverified, uncommitted = task.unmerged, task.unverified, task.uncommitted
     _restart_tasks(state, batch, tasks)
     if is_kept and not task.pending_needs:
@@ -161,7 +163,7 @@ def _resume_batch(state: State, batch: BatchState) -> None:
 
 
 def _end_entrants(state: State, batch: BatchState, task: TaskState, entrants: list[TaskState], verb: str) -> None:
-    """Their results are no longer needed."""
+    """End the task's entrants, whose results are no longer needed."""
     assert task.pending_end is not None
     for entrant in entrants:
         reason = f"{verb} with {task.task.id}"
@@ -178,7 +180,7 @@ def _reopen_tasks(state: State, batch: BatchState, tasks: list[TaskState]) -> No
 
 
 def _restart_tasks(state: State, batch: BatchState, tasks: list[TaskState]) -> None:
-    """The next attempt at a task that conflicted is given the conflict to repair."""
+    """Reopen these tasks. The next attempt at one that conflicted is given its change to repair."""
     conflicting = [(task, task.finished) for task in tasks if task.category is Category.CONFLICT]
     _reopen_tasks(state, batch, tasks)
     for task, change in conflicting:

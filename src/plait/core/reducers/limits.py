@@ -54,7 +54,7 @@ def apply_machine_report(state: State, at: float, report: reports.MachineReport)
 
 
 def note_work_request(state: State) -> None:
-    """A person who requests work may have logged in or paid."""
+    """Note that a person requested work, and so may have logged in or paid: providers may be tried again."""
     for breaker in state.breakers.values():
         breaker.retry_requested = breaker.until is not None
 
@@ -110,7 +110,7 @@ def _move_deadlines(state: State, by: float) -> None:
 
 
 def _move_waits(state: State, by: float) -> None:
-    """A clock that was set back makes no wait longer."""
+    """Move the ends of backoffs and breakers, so that a clock that was set back makes no wait longer."""
     for at, name, index in list(state.backoffs):
         state.backoffs.discard((at, name, index))
         state.backoffs.add((at + by, name, index))
@@ -165,11 +165,11 @@ def record_memory(state: State, attempt: AttemptState, outcome: reports.Outcome)
 
 
 def record_served(state: State, attempt: AttemptState) -> None:
-    """The provider served this attempt, so that its limit may rise by one; each attempt counts once."""
+    """Record that the provider served this attempt, so that its limit may rise by one; each attempt counts once."""
     breaker = state.breakers.get(attempt.provider)
     if breaker is None:
         return
-    breaker.since = max(breaker.since, attempt.started_at)  # then it took work, so it did not refuse
+    breaker.since = max(breaker.since, attempt.started_at)  # the provider accepted work then, so it did not refuse
     if not attempt.served and _began_after_refusal(state, attempt):
         attempt.served = True
         breaker.unserved = 0
@@ -189,7 +189,7 @@ def record_rejection(state: State, attempt: AttemptState) -> None:
 
 
 def _record_suspect_refusal(state: State, task: TaskState, attempt: AttemptState) -> None:
-    """A task that is refused while others are served may not have been refused by the provider."""
+    """Count a refusal while the provider serves other tasks: the cause may be the task, not the provider."""
     task.refusals += 1
     breaker = state.breakers.get(attempt.provider)
     served = breaker.served if breaker is not None else 0

@@ -12,7 +12,7 @@ from plait.core.task import Step
 
 
 def set_task_status(state: State, batch: BatchState, task: TaskState, status: TaskStatus | None) -> None:
-    """Give the task this terminal status, or (None) take it back into the batch."""
+    """Give the task this terminal status; None takes it back into the batch."""
     before = task.status
     task.status = status
     _update_status_counts(batch, before, status)
@@ -36,7 +36,7 @@ def update_rebuild_need(batch: BatchState, task: TaskState) -> None:
 
 
 def reopen_task(state: State, batch: BatchState, task: TaskState) -> None:
-    """Start another generation: nothing of the last one counts."""
+    """Start another generation of an ended task: nothing of the last one counts."""
     if task.status is None:
         return
     task.generation += 1
@@ -57,14 +57,14 @@ def reopen_task(state: State, batch: BatchState, task: TaskState) -> None:
 
 
 def find_finished_change(task: TaskState) -> FinishedChange | None:
-    """What its agent finished; None: it has to be written, or is gone."""
+    """Return the change that the task's agent finished; None if it has yet to be written, or is gone."""
     if task.base is None or task.step is Step.WRITE:
         return None
     return FinishedChange(task.base, task.tip or "", task.diffstat, task.winner, task.ballot)
 
 
 def resume_at(state: State, batch: BatchState, task: TaskState, written: FinishedChange, step: Step) -> None:
-    """Continue at this step with a change that exists. Tasks that took its files or its turn meanwhile keep them."""
+    """Continue at this step with an existing change. Tasks that took its files or its turn meanwhile keep them."""
     task.base, task.tip = written.base, written.tip or None
     task.diffstat, task.winner, task.ballot = written.diffstat, written.winner, written.ballot
     task.step, task.fresh = step, False
@@ -81,7 +81,7 @@ def resume_commit(state: State, batch: BatchState, task: TaskState, uncommitted:
 
 
 def stop_commit(batch: BatchState, task: TaskState) -> None:
-    """Whatever is reported of the commit that runs, it no longer counts."""
+    """Forget the running commit: whatever is reported of it no longer counts."""
     task.committing, task.awaited_program = None, ""
     batch.committing.pop(task.index, None)
 
@@ -93,7 +93,7 @@ def end_backoff(state: State, batch: BatchState, task: TaskState) -> None:
 
 
 def restart_write(batch: BatchState, task: TaskState) -> None:
-    """Write again. A task that was retried from a later step starts over: its workspace is gone."""
+    """Go back to the write step. A task that was retried from a later step starts over, because its workspace is gone."""
     if task.step is not Step.WRITE and task.attempt_counts.get(Step.WRITE, 0) == task.writes_before:
         task.base = task.tip = None
         task.fresh = True

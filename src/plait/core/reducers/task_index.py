@@ -84,7 +84,7 @@ def reindex_task(state: State, batch: BatchState, task: TaskState) -> None:
 
 
 def _reset_to_write(state: State, batch: BatchState, task: TaskState) -> None:
-    """A task that it needs runs again. It releases its locks, so that the other one never waits for them."""
+    """Reset a task that needs one that runs again; it releases its locks, so that the other never waits for them."""
     if task.alive or task.committing is not None or task.merging is not None or has_undecided_outcome(task):
         return
     if not task.is_merged:
@@ -93,7 +93,7 @@ def _reset_to_write(state: State, batch: BatchState, task: TaskState) -> None:
 
 
 def acquire_locks(state: State, batch: BatchState, task: TaskState) -> None:
-    """It holds its locks and its workspace until it ends: merged, and gated where there is a gate."""
+    """Take the task's locks and its workspace until it ends: merged, and gated where there is a gate."""
     if not task.holds_locks:
         task.holds_locks = True
         batch.active[task.index] = None
@@ -105,8 +105,8 @@ def are_locks_free(state: State, task: TaskState) -> bool:
 
 
 def reacquire_locks(state: State, batch: BatchState, task: TaskState) -> None:
-    """Hold the locks of all files that it is known to change, or none and wait for all: so two tasks never repair one file
-    at the same time, and none waits for a file while it holds another.
+    """Take the locks of all files that the task is known to change, or release all and wait: so two tasks never repair
+    one file at the same time, and none waits for a file while it holds another.
     """
     wanted = {**dict.fromkeys(task.locks), **dict.fromkeys(_list_wanted_locks(batch, task))}
     others = (state.start_queue.holder(lock) not in {None, (batch.id, task.index)} for lock in wanted)
@@ -118,7 +118,7 @@ def reacquire_locks(state: State, batch: BatchState, task: TaskState) -> None:
 
 
 def release_locks(state: State, batch: BatchState, task: TaskState) -> None:
-    """Free its locks and its workspace."""
+    """Free the task's locks and its workspace."""
     if task.holds_locks:
         task.holds_locks = False
         del batch.active[task.index]
@@ -131,7 +131,9 @@ def _list_wanted_locks(batch: BatchState, task: TaskState) -> tuple[str, ...]:
 
 
 def start_order(batch: BatchState, task: TaskState) -> StartOrder:
-    """The order of ready tasks: those that hold their files, those started before, then priority, then the batch's order."""
+    """Return the sort key of a ready task: first those that hold their files, then those started before, then by
+    priority and the batch's order.
+    """
     begun = 0 if task.holds_locks else 1 + task.fresh
     if batch.settings.mode is Mode.QUEUE or batch.settings.order is Order.FIFO:
         return (begun, 0, 0.0, task.index)
@@ -141,7 +143,9 @@ def start_order(batch: BatchState, task: TaskState) -> StartOrder:
 
 
 def scope_locks(batch: BatchState, holds: tuple[str, ...]) -> tuple[str, ...]:
-    """A group is one for the engine; a file is one for each target branch, which in-place batches share."""
+    """Return the locks under names that are unique in the engine: a group is shared by all batches, a file only by
+    in-place batches, and any other lock belongs to one batch.
+    """
     shared = batch.settings.isolation is Isolation.IN_PLACE
     return tuple(
         lock

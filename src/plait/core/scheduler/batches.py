@@ -40,7 +40,7 @@ def _why_phase_opens(batch: BatchState, phase: PhaseState) -> str:
 
 
 def describe_phase_progress(batch: BatchState, phase: PhaseState) -> str:
-    """Progress of the phases that this one waits for: "1: 4 of 5 done, 80% needed"."""
+    """Describe the progress of the phases that this one waits for: "1: 4 of 5 done, 80% needed"."""
     needed = f"{required_share(batch, phase):.0%} needed"
     return "; ".join(
         f"{earlier.phase.label}: {earlier.settled} of {earlier.phase.total} done, {needed}"
@@ -49,7 +49,7 @@ def describe_phase_progress(batch: BatchState, phase: PhaseState) -> str:
 
 
 def why_phase_blocked(batch: BatchState, task: TaskState) -> str:
-    """Why a task of a phase that can never open is blocked."""
+    """Say why a task of a phase that can never open is blocked."""
     phase = batch.phases[task.task.phase or ""]
     opener = phase.phase.opens_with
     why = f"{opener} was not done" if opener in batch.index else _why_phase_opens(batch, phase)
@@ -64,7 +64,7 @@ def is_finished(batch: BatchState) -> bool:
 
 
 def schedule_requested_publishes(state: State) -> Iterator[Decision]:
-    """Comes before every rule that could change the branch whose publishing a person requested."""
+    """Start publishing that a person requested. Comes before every rule that could change the branch."""
     for batch in state.publishing_batches.values():
         commit = find_publishable_commit(batch) if batch.requested_publish is not None else None
         if batch.requested_publish is not None and commit is not None:
@@ -78,7 +78,7 @@ def schedule_publishes(state: State) -> Iterator[Decision]:
 
 
 def needs_publishing(batch: BatchState) -> bool:
-    """Whether its settings ask for publishing that has neither succeeded nor failed."""
+    """Whether the batch's settings ask for publishing that has neither succeeded nor failed yet."""
     wanted, done = batch.settings.publish, batch.published
     if wanted is Publish.OFF or not batch.merges or batch.cancelled or batch.publish_failure is not None:
         return False
@@ -88,7 +88,7 @@ def needs_publishing(batch: BatchState) -> bool:
 
 
 def find_publishable_commit(batch: BatchState) -> str | None:
-    """The newest commit of the branch that may be published."""
+    """Return the newest commit of the branch that may be published, or None."""
     tested = (
         entry.commit
         for entry in reversed(batch.merges)
@@ -130,7 +130,7 @@ def schedule_batch_ends(state: State) -> Iterator[Decision]:
 
 
 def _end_batch(batch: BatchState) -> BatchEnded:
-    """Entrants of a contest don't count: their task does."""
+    """Decide the batch's end status and summary. Entrants of a contest don't count: their task does."""
     requested = _list_requested(batch)
     counts_by_status = dict.fromkeys(batch.status_counts, 0) | Counter(
         task.status for task in requested if task.status is not None
@@ -149,7 +149,7 @@ def _list_requested(batch: BatchState) -> list[TaskState]:
 
 
 def count_merged(batch: BatchState) -> tuple[int, int]:
-    """How many of its tasks are merged (in place: done) and how many are not, without those that a person dropped."""
+    """Count the tasks that are merged (in place: done) and those that are not, without those that a person dropped."""
     requested = _list_requested(batch)
     merged = sum(task.status is TaskStatus.DONE for task in requested)
     dropped = sum(task.status is TaskStatus.SKIPPED and task.by is None for task in requested)
@@ -157,7 +157,9 @@ def count_merged(batch: BatchState) -> tuple[int, int]:
 
 
 def find_end_status(batch: BatchState) -> BatchStatus | None:
-    """How it ended; None: it has not. Something merged is a partial success, unless a failure kept the rest from starting."""
+    """Return how the batch ended, or None if it has not. A failed batch with something merged is partial, unless a
+    failure kept the rest from starting.
+    """
     partial = batch.ended is BatchStatus.FAILED and is_partial(
         (task.status, task.by) for task in _list_requested(batch)
     )
@@ -172,7 +174,7 @@ def is_partial(ends: Iterable[tuple[TaskStatus | None, str | None]]) -> bool:
 
 
 def describe_merged(batch: BatchState) -> str:
-    """`23 merged, 5 not merged`"""
+    """Describe the result in numbers: `23 merged, 5 not merged`."""
     merged, unmerged = count_merged(batch)
     verb = "done" if batch.settings.isolation is Isolation.IN_PLACE else "merged"
     return f"{merged} {verb}, {unmerged} not {verb}"

@@ -28,7 +28,7 @@ REPEAT_BACKOFF = Backoff(base=5.0, factor=2.0, cap=600.0, jitter=0.1)
 MAX_BREAKER_SECONDS = 8 * 86_400.0
 
 # A rate limit that keeps recurring asks a person: after this many refusals in a row, and this long without any work done.
-# Without reset times it may be a window of five hours; with them, the provider does not keep what it says.
+# Without reset times the limit may be per five hours; with them, the provider's times are wrong.
 RECURRING_REFUSALS = 8
 RECURRING_SECONDS = 3600.0
 RECURRING_SECONDS_WITHOUT_RESET = 6 * 3600.0
@@ -51,7 +51,7 @@ def schedule_breaker_closings(state: State) -> Iterator[Due]:
 
 
 def why_provider_unavailable(state: State, provider: str) -> str | None:
-    """Why no attempt may start with this provider now; None if one may."""
+    """Say why no attempt may start with this provider now; None if one may."""
     breaker = state.breakers.get(provider)
     if breaker is None:
         return None
@@ -98,8 +98,8 @@ def _why_opened(refusal: Refusal) -> str:
 
 
 def _lower_limit(state: State, refusal: Refusal, breaker: Breaker) -> int:
-    """Halve once per refusal of the provider, not once per refused attempt. Without a reset time, one attempt is enough
-    to find out whether it accepts work again.
+    """Return how many attempts at once the provider gets next. Halve once per refusal of the provider, not once per
+    refused attempt. Without a reset time, one attempt is enough to find out whether it accepts work again.
     """
     if breaker.limit is not None and refusal.began < breaker.opened_at:
         return breaker.limit
@@ -142,7 +142,7 @@ def _waits_only_for(state: State, batch: BatchState, providers: set[str]) -> boo
 
 
 def _list_providers(state: State, batch: BatchState) -> list[str]:
-    """The providers that could take what is ready or waits to be retried; "" stands for a merge that is retried."""
+    """List the providers that could take what is ready or waits to be retried; "" stands for a merge that is retried."""
     ready = [batch.tasks[entry.index] for entry in state.start_queue.heads(batch.id)]
     retried = [batch.tasks[index] for _, name, index in state.backoffs if name == batch.id]
     return [provider for task in (*ready, *retried) for provider in _list_task_providers(batch, task)]

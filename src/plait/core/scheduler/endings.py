@@ -112,7 +112,7 @@ def schedule_halts(state: State) -> Iterator[Decision]:
 
 
 def _find_halting_task(batch: BatchState) -> TaskState | None:
-    """The first failure that stops this batch by its settings."""
+    """Return the first failure that stops this batch by its settings."""
     failed = (batch.tasks[index] for index in batch.failures)
     if batch.settings.stop_on_fail:
         return next(failed)

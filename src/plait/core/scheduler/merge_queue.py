@@ -48,7 +48,7 @@ def schedule_rebuilds(state: State) -> Iterator[Decision]:
 
 
 def is_rebuild_abandoned(batch: BatchState) -> bool:
-    """Whether it failed so often that a person has to look and resume the batch."""
+    """Whether rebuilding failed so often that a person has to look at it and resume the batch."""
     return bool(batch.merges_to_drop) and batch.rebuild is None and batch.rebuild_failures >= MAX_REBUILD_TRIES
 
 
@@ -78,7 +78,7 @@ def schedule_gate_timeouts(state: State) -> Iterator[Due]:
 
 
 def is_ungated(batch: BatchState) -> bool:
-    """Whether the branch as it is has not passed the gate. It may have passed with a change that was removed since."""
+    """Whether the branch as it is has not passed the gate; it may have passed with a change that was removed since."""
     if batch.settings.gate is None or batch.cancelled or not batch.merges:
         return False
     return batch.gate_good_size < len(batch.merges) or batch.head not in batch.gate_passed_commits
@@ -90,7 +90,7 @@ def _is_gate_due(state: State, batch: BatchState) -> bool:
 
 
 def why_cluster_waits(state: State, batch: BatchState) -> str | None:
-    """Why nothing of the batch can run on its cluster now: a gate that starts then would be lost, or time out."""
+    """Say why nothing of the batch can run on its cluster now, where a gate would be lost or time out."""
     capacity = state.capacity
     if batch.settings.executor is ExecutorKind.LOCAL or capacity is None or capacity.slots != 0:
         return None
@@ -113,7 +113,7 @@ def _next_gate_step(batch: BatchState) -> Decision | None:
 
 
 def _bisect(batch: BatchState, good: int, bad: int) -> Decision:
-    """The first `good` merges pass together, the first `bad` don't."""
+    """Search for the first merge that breaks the gate: the first `good` merges pass together, the first `bad` don't."""
     if bad - good > 1:
         return _start_gate(batch, (good + bad) // 2)
     if good == 0 and not batch.base_passed:

@@ -53,7 +53,7 @@ def _decide_outcome(state: State, batch: BatchState, task: TaskState) -> Decisio
 
 @dataclass(frozen=True, slots=True)
 class _Exit:
-    """The exit to decide on."""
+    """The exit to decide on, with its batch, task and attempt."""
 
     batch: BatchState
     task: TaskState
@@ -92,7 +92,7 @@ def _decide_exit(state: State, exit_: _Exit) -> Decision:
 
 
 def _classify_exit(exit_: _Exit) -> Category:
-    """The category that counts here: an empty change, a timeout, or a failed verification instead of the exit's own."""
+    """Return the category that counts: an empty change, a timeout or a failed check before the exit's own."""
     category, attempt = exit_.outcome.category, exit_.attempt
     writing = attempt.name.step is Step.WRITE
     worktree = exit_.batch.settings.isolation is Isolation.WORKTREE
@@ -117,7 +117,7 @@ def _pass_step(batch: BatchState, task: TaskState, attempt: AttemptState) -> Dec
 
 
 def pass_verification(batch: BatchState, task: TaskState, last: Attempt) -> Decision:
-    """What follows when its change is verified or needs no verification."""
+    """Decide what follows when the task's change is verified or needs no verification."""
     if batch.settings.isolation is Isolation.IN_PLACE:
         return decisions.TaskEnded(batch.id, task.task.id, TaskStatus.DONE, "done in place")
     if task.tip is None:
@@ -167,7 +167,9 @@ def _describe_late(category: Category, attempt: AttemptState) -> str:
 
 
 def _yield_seconds(state: State, batch: BatchState, task: TaskState, attempt: AttemptState) -> float:
-    """Started tasks go first, so one that is refused repeatedly would keep all others from being served."""
+    """Return how long a task that is refused repeatedly lets others go first: started tasks come first, so it would
+    keep all others from being served.
+    """
     breaker = state.breakers.get(attempt.provider)
     if task.refusals < 2 or breaker is None or breaker.until is None:
         return 0.0
@@ -200,7 +202,7 @@ def _decide_conflict(state: State, batch: BatchState, task: TaskState, files: tu
 
 
 def schedule_commits(state: State) -> Iterator[Decision]:
-    """It costs nothing, so neither a pause nor the machine holds it back."""
+    """Commit finished work at once: it takes no slot, so neither a pause nor a busy machine delays it."""
     for batch in state.open.values():
         for index in batch.tasks_by_action[NextAction.COMMIT]:
             task = batch.tasks[index]
@@ -233,7 +235,7 @@ def _decide_merge_failure(state: State, batch: BatchState, task: TaskState, erro
 
 
 def _decide_lost_change(state: State, batch: BatchState, task: TaskState, why: str) -> Decision:
-    """The change to commit or to merge is gone: it is written again, a limited number of times."""
+    """Write the change again, a limited number of times, because the one to commit or to merge is gone."""
     if task.rechecking or task.lost_attempts >= retry_policy.MAX_LOST_ATTEMPTS:
         return _end_failed(batch, task, Category.LOST, why)
     feedback = "Your change is gone and was not merged. Make it again on the new base."
@@ -254,7 +256,7 @@ def schedule_verifications(state: State) -> Iterator[Decision]:
             continue
         command = retry_policy.find_verify_command(batch, task)
         slots = count_verification_slots(state, batch, task)
-        if command is None and task.last is not None:  # it was taken out of the settings meanwhile
+        if command is None and task.last is not None:  # it was removed from the settings meanwhile
             yield pass_verification(batch, task, task.last.name)
         elif command is not None and has_engine_slots(state, slots) and has_batch_slots(batch, slots):
             yield _start_verification(batch, task, slots, command)

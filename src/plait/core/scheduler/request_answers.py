@@ -164,8 +164,8 @@ def answer_task_request(batch: BatchState, task: TaskState, request: requests.Ta
 
 
 def _find_retried(batch: BatchState, task: TaskState, agent: str | None) -> tuple[str, ...]:
-    """The task and those that only it (or these) holds back: its dependents, what its failure halted, and the entrants it
-    needs; none of them if it is given to another `agent`.
+    """Return the task and those that only these tasks hold back: its dependents, what its failure halted, and the
+    entrants it needs; no entrants if it is given to another `agent`.
     """
     spared = () if is_refereed(task, agent) else task.entrants
     work = [task, *_find_contest_tasks(batch, task)]
@@ -195,8 +195,8 @@ def _find_unended_entrants(batch: BatchState, task: TaskState) -> list[str]:
 
 
 def _find_contest_tasks(batch: BatchState, task: TaskState) -> list[TaskState]:
-    """For an entrant its task, which chooses again; for a task the entrants that ended with it, or all if none passed or
-    the judges rejected all.
+    """Return for an entrant its task, which chooses again; for a task the entrants that ended with it, or all if none
+    passed or the judges rejected all.
     """
     if task.task.entrant is not None:
         contested = batch.find_task(task.task.entrant)
@@ -217,7 +217,7 @@ def _find_halted_by(batch: BatchState, task: TaskState) -> list[TaskState]:
 
 
 def _find_phase_blocked(batch: BatchState) -> list[TaskState]:
-    """Tasks of phases that could not open; they may be able to now."""
+    """List tasks of phases that could not open; they may be able to now."""
     closed = (phase for phase in batch.phases.values() if not phase.open)
     members = (batch.tasks[index] for phase in closed for index in phase.members)
     return [other for other in members if other.status is TaskStatus.BLOCKED and other.by is None]
@@ -278,7 +278,7 @@ def _why_not_recheck(batch: BatchState, task: TaskState) -> str | None:
 
 
 def _why_not_resolve(batch: BatchState, task: TaskState, request: requests.Resolve) -> str | None:
-    """A resolution is of exactly the conflict that the person saw."""
+    """Say why a resolution is refused: it must be for exactly the conflict that the person saw."""
     if why := why_unresolvable(batch, task):
         return why
     assert task.finished is not None
@@ -288,7 +288,7 @@ def _why_not_resolve(batch: BatchState, task: TaskState, request: requests.Resol
 
 
 def why_unresolvable(batch: BatchState, task: TaskState) -> str | None:
-    """Why there is no conflict of the task to resolve; None: there is one."""
+    """Say why there is no conflict of the task to resolve; None if there is one."""
     name = task.task.id
     if task.status is not TaskStatus.CONFLICTED:
         state = "has not ended" if task.status is None else f"is {task.status.label}"

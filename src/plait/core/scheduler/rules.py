@@ -64,7 +64,7 @@ def list_due(state: State) -> Iterator[Due]:
 
 
 def pick_due(due: Iterator[Due], now: float) -> tuple[Decision | None, float | None]:
-    """The first decision that is due now, else when to call again (None: only after news)."""
+    """Return the first decision that is due now, else when to call again (None: only after news)."""
     first = next(due, None)
     if first is None:
         return None, None
@@ -83,7 +83,7 @@ def fold_incoming(state: State, incoming: Sequence[Request | Report], at: float)
 
 
 def decide_due(state: State, at: float) -> tuple[list[Record], float | None]:
-    """Fold everything that is due at `at`, one decision at a time; also when to call again (None: only after news)."""
+    """Fold all that is due at `at`, one decision at a time; also say when to call again (None: only after news)."""
     decided: list[Record] = []
     while True:
         decision, wake = pick_due(list_due(state), at)
@@ -99,7 +99,7 @@ def _append_event(state: State, event: Event, at: float) -> Record:
 
 
 def list_outstanding(state: State) -> list[Decision]:
-    """Decisions that are in the journal while their result is not."""
+    """List the decisions that are in the journal while their result is not."""
     outstanding = [decision for batch in state.open.values() for decision in _outstanding_of_batch(batch)]
     publishing = (batch.publishing for batch in state.publishing_batches.values())
     return [*outstanding, *(decision for decision in publishing if decision is not None)]

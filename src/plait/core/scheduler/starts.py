@@ -47,8 +47,9 @@ class Start:
 
 @dataclass(frozen=True, slots=True)
 class StartHold:
-    """A batch starts nothing now. `task` goes first: it is merged or verified, or waits for `slots`. None: the batch is paused
-    or full, or no agent is available. `holds_engine`: batches that come after this one start nothing either.
+    """Says that a batch starts nothing now. `task` goes first: it is merged or verified, or waits for `slots`. None:
+    the batch is paused or full, or no agent is available. `holds_engine`: batches that come after this one start
+    nothing either.
     """
 
     task: TaskState | None = None
@@ -63,9 +64,9 @@ def schedule_starts(state: State) -> Iterator[Decision]:
 
 
 def find_starts(state: State) -> Iterator[tuple[BatchState, Start | StartHold]]:
-    """What each batch would start now, in the order in which batches are served, as far as the engine has slots.
+    """Yield what each batch would start now, in the order in which batches are served, as far as the engine has slots.
 
-    Batches share the engine: the one with the least at work is served first, the older one of two alike.
+    Of the batches that share the engine, the one with the least at work is served first; of two alike, the older one.
     """
     if not has_engine_slots(state, 1):
         return
@@ -98,7 +99,9 @@ def _find_start(state: State, batch: BatchState) -> Start | StartHold:
 
 
 def find_next_verification(state: State, batch: BatchState) -> TaskState | None:
-    """The first whose locks no other task holds; only finished work that is verified again has to wait for them."""
+    """Return the first task to verify whose locks are its own or free; only finished work that is verified again may
+    have to wait for locks.
+    """
     tasks = (batch.tasks[index] for index in batch.tasks_by_action[NextAction.VERIFY])
     return next((task for task in tasks if task.holds_locks or are_locks_free(state, task)), None)
 
@@ -127,31 +130,31 @@ def _start_attempt(batch: BatchState, choice: Choice, slots: int) -> AttemptStar
 
 
 def may_start(state: State, batch: BatchState) -> bool:
-    """Whether the batch is neither paused nor held back by the machine. `schedule_starts` checks slots, locks and agents."""
+    """Whether neither a pause nor the machine holds the batch. `schedule_starts` checks slots, locks and agents."""
     return batch.paused is None and state.pressure is None
 
 
 def may_continue(state: State, batch: BatchState) -> bool:
-    """Whether started tasks may take their next step: it costs nothing, so a budget stops only new work."""
+    """Whether started tasks may take their next step. It costs nothing, so a budget does not stop it."""
     may_run = batch.paused is None or batch.paused.cause is PauseCause.BUDGET
     return may_run and state.pressure is None
 
 
 def is_held_by_pause(batch: BatchState, task: TaskState) -> bool:
-    """Whether a pause, and so a person, decides when the task takes its next step: committing and merging continue, and a
-    budget may allow it by then.
+    """Whether a pause, and so a person, decides when the task takes its next step. It never holds a commit or a merge,
+    and a pause for the budget may end without a person.
     """
     paused = batch.paused is not None and batch.paused.cause is not PauseCause.BUDGET
     return paused and task.step is not Step.MERGE and task.uncommitted is None
 
 
 def find_choices(state: State, batch: BatchState) -> Iterator[Choice]:
-    """The first task of each queue that some agent could take now, best first, affordable or not."""
+    """Yield the first task of each queue that some agent could take now, best first, affordable or not."""
     return (choice for task in find_next_tasks(state, batch) if (choice := choose_agent(state, batch, task)))
 
 
 def find_next_tasks(state: State, batch: BatchState) -> Iterator[TaskState]:
-    """The first task of each queue whose turn it is, best first."""
+    """Yield the first task of each queue whose turn it is, best first."""
     if batch.settings.mode is Mode.QUEUE:
         head = find_queue_head(state, batch)
         tasks = [] if head is None else [head]
@@ -161,7 +164,7 @@ def find_next_tasks(state: State, batch: BatchState) -> Iterator[TaskState]:
 
 
 def find_queue_head(state: State, batch: BatchState) -> TaskState | None:
-    """The ready task that comes first in the batch's order."""
+    """Return the ready task that comes first in the batch's order."""
     entry = min(state.start_queue.heads(batch.id), key=attrgetter("key"), default=None)
     return None if entry is None else batch.tasks[entry.index]
 
@@ -174,8 +177,9 @@ def _is_next_in_queue(batch: BatchState, task: TaskState) -> bool:
 
 
 def choose_agent(state: State, batch: BatchState, task: TaskState) -> Choice | None:
-    """The agent that takes the task now: an affordable one, if there is one; of several the least busy, then the one used
-    least, then the first named. Fallback agents are taken in the order in which they are named. None: none is available.
+    """Choose the agent that takes the task now, or return None if none is available. An affordable one if there is one;
+    of several the least busy, then the least used, then the first named. Fallback agents are taken in the order in
+    which they are named.
     """
     own = _list_choices(state, batch, task, task.queue_key.agents)
     others = [] if own else _list_choices(state, batch, task, find_fallback_agents(state, batch, task))
@@ -197,7 +201,7 @@ def _list_choices(state: State, batch: BatchState, task: TaskState, agents: tupl
 
 
 def why_agent_unavailable(state: State, batch: BatchState, agent: str) -> str | None:
-    """Why this agent can't take one more attempt now; None when it can."""
+    """Say why this agent can't take one more attempt now; None when it can."""
     provider = batch.settings.provider(agent)
     refused = why_provider_unavailable(state, provider)
     if refused is not None:
@@ -209,7 +213,7 @@ def why_agent_unavailable(state: State, batch: BatchState, agent: str) -> str | 
 
 
 def find_fallback_agents(state: State, batch: BatchState, task: TaskState) -> tuple[str, ...]:
-    """The agents that may take the task while the providers of all its own agents refuse; none for a contest's tasks."""
+    """Return the agents for a task whose own agents' providers all refuse; none for a contest's tasks."""
     settings, own = batch.settings, task.queue_key.agents
     if not settings.fallback or task.queue_key.is_contest:
         return ()
@@ -219,7 +223,9 @@ def find_fallback_agents(state: State, batch: BatchState, task: TaskState) -> tu
 
 
 def can_run_elsewhere(state: State, batch: BatchState, task: TaskState, provider: str) -> bool:
-    """Whether another provider can take what this one rejected: fallbacks are set, and that one rejects nothing."""
+    """Whether another provider can take what this one rejected: the batch has fallback agents, and one of the other
+    providers rejects nothing.
+    """
     settings = batch.settings
     if not settings.fallback or task.queue_key.is_contest:
         return False
@@ -228,7 +234,7 @@ def can_run_elsewhere(state: State, batch: BatchState, task: TaskState, provider
 
 
 def clamp_slots(state: State, batch: BatchState, task: Task) -> int:
-    """A task that asks for more than a limit takes all of it."""
+    """Return the slots of an attempt: what the task asks for, but no more than any limit."""
     wanted = max(1, task.slots)
     for limit in (state.settings.parallel_limit, batch.settings.max_parallel):
         wanted = min(wanted, limit) if limit else wanted
@@ -236,7 +242,7 @@ def clamp_slots(state: State, batch: BatchState, task: Task) -> int:
 
 
 def count_verification_slots(state: State, batch: BatchState, task: TaskState) -> int:
-    """Verifying the winner of a contest needs no slots for judges."""
+    """Return the slots that verifying the task takes; for a contest's winner none are added for judges."""
     written = batch.tasks[task.entrants[0]] if task.entrants else task
     return clamp_slots(state, batch, written.task)
 
@@ -251,7 +257,7 @@ def is_within_limit(state: State, slots: int) -> bool:
 
 
 def is_within_capacity(state: State, slots: int) -> bool:
-    """Whether there are enough slots. An attempt that needs more than there ever are starts when it can be alone."""
+    """Whether enough slots are free. An attempt that needs more than there ever are starts when nothing else runs."""
     if state.capacity is None or state.capacity.slots is None:
         return True
     alone = state.slots == 0 and state.capacity.slots > 0
@@ -276,7 +282,7 @@ def is_within_task_budget(batch: BatchState, choice: Choice) -> bool:
 
 
 def estimate_reserve(state: State, batch: BatchState, agent: str) -> Spend:
-    """What an attempt may cost: the most that its agent used recently, else what settings or budgets suggest."""
+    """Estimate what an attempt may cost: the most that its agent used recently, else what settings or budgets suggest."""
     settings = batch.settings
     if settings.budget is None and settings.task_budget is None:
         return NO_SPEND
@@ -295,7 +301,7 @@ def _guess_reserve(settings: Settings) -> Spend:
 
 
 def _smaller_share(batch_budget: int | None, task_budget: int | None) -> int:
-    """Nothing is reserved where there is no bound."""
+    """Return the smaller of the budgets' shares; 0 where neither has a bound."""
     shares = (
         bound // parts
         for bound, parts in ((batch_budget, BATCH_BUDGET_SHARES), (task_budget, TASK_BUDGET_SHARES))
@@ -319,7 +325,7 @@ def schedule_budget_pauses(state: State) -> Iterator[Decision]:
 
 
 def _ask_for_budget(state: State, batch: BatchState) -> Iterator[Decision]:
-    """A task that no available agent could take within its own budget asks, so that it does not hold up others."""
+    """Ask a person for tasks that no available agent could take within their own budget, so they don't block others."""
     for choice in find_choices(state, batch):
         if not is_within_task_budget(batch, choice):
             task, own = choice.task, batch.settings.task_budget
@@ -331,12 +337,12 @@ def _ask_for_budget(state: State, batch: BatchState) -> Iterator[Decision]:
 
 
 def is_budget_question(question: str) -> bool:
-    """Whether a task asks for more budget; records of the question are the only place where it is not a field."""
+    """Whether this question asks for more budget. Records have no field for it, so the text tells."""
     return question.startswith(_BUDGET_QUESTION)
 
 
 def why_over_budget(state: State, batch: BatchState) -> str | None:
-    """Why the budget allows no next attempt; None if it allows one."""
+    """Say why the budget allows no further attempt; None if it allows one."""
     wanted = [choice for choice in find_choices(state, batch) if is_within_task_budget(batch, choice)]
     budget = batch.settings.budget
     if budget is None or not wanted or any(is_affordable(batch, choice) for choice in wanted):
