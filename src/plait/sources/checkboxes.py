@@ -23,7 +23,7 @@ _INDENT = re.compile(r"[ \t]*")
 
 
 def find_checkboxes(markdown: Markdown) -> Iterator[tuple[Block, Checkbox]]:
-    """Every item with a box that is neither quoted nor an example."""
+    """Yield every item with a box that is neither quoted nor an example."""
     for block in markdown.blocks:
         box = block.checkbox
         if box is not None and not block.quoted:
@@ -36,7 +36,7 @@ def is_checkbox(box: Checkbox) -> bool:
 
 
 def read_checkbox_status(box: Checkbox) -> SourceStatus:
-    """The status of a box in formats without characters of their own; an unknown character means to do."""
+    """Return the status of a box in formats without characters of their own; an unknown character means to do."""
     if box.character in TICK_CHARACTERS:
         return SourceStatus.DONE
     if box.character in IN_PROGRESS_CHARACTERS:
@@ -45,7 +45,7 @@ def read_checkbox_status(box: Checkbox) -> SourceStatus:
 
 
 def read_checkbox_text(markdown: Markdown, block: Block, box: Checkbox) -> str:
-    """The text of a box: its line, and the lines indented below it.
+    """Return the text of a box: its line, and the lines indented below it.
 
     Unindented lines that markdown counts as part of it (an error message pasted below, say) are left out.
     """
@@ -63,7 +63,7 @@ def _measure_indent(markdown: Markdown, line: int) -> int:
 
 
 def find_nested(blocks: Sequence[Block]) -> list[list[int]]:
-    """For each item, the indexes of the items directly inside it."""
+    """Return for each item the indexes of the items directly inside it."""
     positions = {id(block): n for n, block in enumerate(blocks)}
     inside: list[list[int]] = [[] for _ in blocks]
     for n, block in enumerate(blocks):
@@ -74,7 +74,7 @@ def find_nested(blocks: Sequence[Block]) -> list[list[int]]:
 
 
 def read_item_body(markdown: Markdown, block: Block, apart: Iterable[Block] = ()) -> str:
-    """An item as it is written, without the items of other tasks (`apart`, in order) that are nested in it."""
+    """Return an item as it is written, without the items of other tasks (`apart`, in order) that are nested in it."""
     parts = []
     at = block.start
     for other in apart:
@@ -85,7 +85,7 @@ def read_item_body(markdown: Markdown, block: Block, apart: Iterable[Block] = ()
 
 
 def read_item_bodies(markdown: Markdown, blocks: Sequence[Block]) -> list[str]:
-    """The items of a file's tasks as they are written, each without those nested in it."""
+    """Return the items of a file's tasks as they are written, each without those nested in it."""
     return [
         read_item_body(markdown, block, (blocks[n] for n in inside))
         for block, inside in zip(blocks, find_nested(blocks), strict=True)
@@ -98,7 +98,7 @@ _NUMBER = re.compile(r"\**(?:(\d{1,6}(?:\.\d{1,6}){1,7})[.):]?|(\d{1,6})[.):])[\
 
 @dataclass(frozen=True, slots=True)
 class NumberedBox:
-    """A box and its number; an empty one if it has none. `text` is what follows."""
+    """A box and its number, which is empty if it has none. `text` is what follows the number."""
 
     block: Block
     box: Checkbox
@@ -107,7 +107,7 @@ class NumberedBox:
 
 
 def find_numbered_boxes(markdown: Markdown) -> Iterator[NumberedBox]:
-    """Every box of a file."""
+    """Yield every box of a file."""
     for block, box in find_checkboxes(markdown):
         if is_checkbox(box):
             text = read_checkbox_text(markdown, block, box)
@@ -117,7 +117,7 @@ def find_numbered_boxes(markdown: Markdown) -> Iterator[NumberedBox]:
 
 
 def find_parents(ids: Sequence[str]) -> list[int | None]:
-    """For each number the index of the nearest one above it that it begins with: of 1.2 for 1.2.3, else of 1."""
+    """Return for each number the index of its nearest parent above: of 1.2 for 1.2.3, else of 1."""
     index_by_id: dict[str, int] = {}
     parents = []
     for index, number in enumerate(ids):
@@ -143,7 +143,7 @@ def make_checkbox_format(
     *,
     needs_box: bool = True,
 ) -> Format:
-    """A format whose source is one text file with its statuses in boxes. `needs_box`: a file without any is not one."""
+    """Make a format of one text file with statuses in boxes. `needs_box`: a file without boxes is no source."""
 
     def detect_source(source: SourceFiles) -> Confidence:
         if source.folder or len(source.documents) != 1:
@@ -183,7 +183,7 @@ def write_checkboxes(
 class _CheckboxFile:
     """The tasks of a file, their boxes, and its characters for statuses; a status without one is not written.
 
-    A file ticks its boxes as most of the ticked ones are, else with an x.
+    A box is ticked with the file's most frequent tick, or with an x if it has none.
     """
 
     def __init__(self, markdown: Markdown, entries: Sequence[SourceEntry], characters: Characters) -> None:
@@ -202,7 +202,7 @@ class _CheckboxFile:
         self.characters = {SourceStatus.DONE: tick, **characters(used)}
 
     def choose_character(self, now: SourceStatus, status: SourceStatus) -> str | None:
-        """The character to write into a box, None to keep it."""
+        """Return the character to write into a box, or None to keep it."""
         if not status_changes.changes_status(now, status):
             return None
         if status in self.characters or status is SourceStatus.DOING:
@@ -211,7 +211,7 @@ class _CheckboxFile:
         return OPEN_CHARACTER if status is SourceStatus.TODO or now in untrue else None
 
     def update_groups(self, statuses: dict[int, SourceStatus]) -> Iterator[tuple[int, str]]:
-        """A group's box follows its parts when one of them changes; from below, since a part may be a group."""
+        """Yield the boxes of groups whose parts change, bottom up, since a part may be a group."""
         index_by_id = {entry.task.id: index for index, entry in enumerate(self.entries)}
         for index in range(len(self.entries) - 1, -1, -1):
             parts = [index_by_id[part] for part in self.entries[index].parts]
@@ -226,7 +226,7 @@ class _CheckboxFile:
                 yield index, self.characters.get(status, OPEN_CHARACTER)
 
     def make_edit(self, index: int, character: str) -> TextEdit:
-        """The edit that puts a character into a task's box."""
+        """Make the edit that puts a character into a task's box."""
         line = self._boxes[index][0].head
         start = self._lines.starts[line] + self._lines.all[line].index("[") + 1
         return TextEdit(start, start + 1, character)

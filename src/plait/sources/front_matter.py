@@ -48,7 +48,7 @@ class FrontMatterValue:
 
 
 def compose_yaml(text: str) -> yaml.Node | None:
-    """YAML as nodes. Raises YAMLError, ValueError, or RecursionError where libyaml itself would crash."""
+    """Parse YAML into nodes. Raises YAMLError or ValueError, or RecursionError where libyaml itself would crash."""
     if sum(map(text.count, _NESTING_CHARACTERS)) > _MAX_DEPTH:
         depth = 0
         for event in yaml.parse(text, Loader=_LOADER):
@@ -60,13 +60,13 @@ def compose_yaml(text: str) -> yaml.Node | None:
 
 
 def _find_line(document: Document, position: int) -> int:
-    """The line of a position in the text, as this project counts lines: YAML knows more kinds of line ends."""
+    """Return the line of a position in the text, as this project counts lines: YAML knows more kinds of line ends."""
     starts = document.markdown.lines.starts
     return min(bisect_right(starts, position), len(starts) - 1) - 1
 
 
 def _find_span(text: str, first: int, key: yaml.Node, value: yaml.Node) -> tuple[int, int] | None:
-    """Not for blocks, several lines, anchors, tags and aliases."""
+    """Return a value's position, or None for a block, several lines, an anchor, a tag or an alias."""
     start, stop = first + value.start_mark.index, first + value.end_mark.index
     span_text = text[start:stop]
     if not isinstance(value, yaml.ScalarNode) or not span_text.isprintable():
@@ -138,7 +138,7 @@ class FrontMatter:
             self._parse_yaml(text, document.markdown.lines.starts[lines[1]] - len(text))
 
     def _parse_yaml(self, text: str, first: int) -> None:
-        """`first` is where the text begins in its file."""
+        """Parse the front matter; `first` is where its text begins in the file."""
         try:
             node = compose_yaml(text)
         except (yaml.YAMLError, RecursionError, ValueError) as error:
@@ -169,11 +169,11 @@ class FrontMatter:
         return all(name in self.values for name in names)
 
     def line(self, name: str) -> int:
-        """The line of a key, from 0; the first one of the file if it is not there."""
+        """Return the line of a key, from 0; the first one of the file if it is not there."""
         return self.values[name].line if name in self.values else 0
 
     def text(self, name: str) -> str | None:
-        """The text of a key, None if it is missing or empty."""
+        """Return the text of a key; None if it is missing or empty."""
         value = self.values.get(name)
         if value is None or (not value.text and not value.is_list and not value.pairs and not value.is_unsupported):
             return None
@@ -195,7 +195,7 @@ class FrontMatter:
         return self._parse(name, parse, f"must be an integer, at least {least}", hint)
 
     def seconds(self, name: str) -> float | None:
-        """A duration: `20m`, `1h 30m`, or plain seconds."""
+        """Return a duration in seconds, written as `20m`, `1h 30m`, or plain seconds."""
 
         def parse(text: str) -> float | None:
             return (float(text) if _SECONDS.match(text) else vocabulary.parse_duration(text)) or None
@@ -228,11 +228,11 @@ class FrontMatter:
         return ()
 
     def names(self, *keys: str) -> list[NamedReference]:
-        """The tasks that these keys name: `[a, b]`, or `a, b and c`."""
+        """Return the tasks that these keys name: `[a, b]`, or `a, b and c`."""
         return self._pieces(keys, vocabulary.split_list)
 
     def paths(self, *keys: str) -> list[str]:
-        """The files that these keys name."""
+        """Return the files that these keys name."""
         return list(dict.fromkeys(value.text for value in self._pieces(keys, _COMMAS.split)))
 
     def _pieces(self, keys: Collection[str], split: Callable[[str], list[str]]) -> list[NamedReference]:
@@ -251,7 +251,7 @@ class FrontMatter:
         return references
 
     def warn(self, name: str, message: str, hint: str) -> None:
-        """Once, however often the key is asked for."""
+        """Warn about a key, once, however often it is read."""
         key = self.values[name].key if name in self.values else name
         problem = self._document.make_warning(self.line(name), f"{vocabulary.shorten(key)} {message}", hint)
         if problem not in self.problems:
@@ -269,7 +269,7 @@ class FrontMatter:
 
 
 def normalize_key(key: str) -> str:
-    """Keys are compared without regard to case, hyphens and spaces."""
+    """Return a key as it is compared: without regard to case, hyphens and spaces."""
     return key.strip().lower().replace("-", "_").replace(" ", "_")
 
 
@@ -291,11 +291,11 @@ class StatusKey:
     time_key: str | None = None
 
     def writers(self, path: str, changes: Sequence[StatusChange]) -> list[StatusFileWriter]:
-        """One for each file of the source that these changes are about."""
+        """Return one writer for each file of the source that these changes are about."""
         return status_changes.write_each_file(self.write, get_folder(path), changes)
 
     def write(self, path: str, text: str, changes: Sequence[StatusChange]) -> Rewrite:
-        """The one task of this file with its new status."""
+        """Write the new status of this file's one task."""
         problems: list[Problem] = []
         for change in status_changes.select_file_changes(path, changes):
             document = Document(path, to_printable(text))
@@ -336,7 +336,7 @@ def read_status_key(document: Document, keys: FrontMatter, required: str) -> tup
 
 
 def _make_edits(document: Document, change: StatusChange, style: StatusKey) -> list[TextEdit] | None:
-    """None if there is no place to write to."""
+    """Return the edits for a change; None if there is no place to write to."""
     values = FrontMatter(document).values
     value = values.get(_STATUS_KEY)
     if value is None or value.span is None:
@@ -353,7 +353,7 @@ def _make_edits(document: Document, change: StatusChange, style: StatusKey) -> l
 
 
 def _choose_status(now: SourceStatus | None, wanted: SourceStatus) -> SourceStatus | None:
-    """The status to write, None to keep the old one. These files know neither failed nor blocked: both are to do."""
+    """Return the status to write, or None to keep the old one. Failed and blocked are written as to do."""
     if not status_changes.changes_status(now, wanted):
         return None
     match wanted:
@@ -378,7 +378,7 @@ def _replace_value(text: str, span: tuple[int, int], new: str) -> TextEdit:
 
 
 def _match_style(word: str, like: str) -> str:
-    """A status as this file writes its own: its case, and what it puts between words."""
+    """Spell a status like the file's own: its case, and the character between words."""
     between = re.search(r"\w([-_])\w", like)
     if between:
         word = re.sub(r"[ -]", between[1], word)
@@ -388,7 +388,7 @@ def _match_style(word: str, like: str) -> str:
 
 
 def _changes_only_status(before: Document, after: Document, style: StatusKey) -> bool:
-    """Nothing but the status and its time reads differently."""
+    """Whether nothing but the status and its time reads differently."""
     first, second = FrontMatter(before).values, FrontMatter(after).values
     own_keys = {_STATUS_KEY, style.time_key}
     return first.keys() == second.keys() and all(

@@ -16,14 +16,14 @@ _DECIMAL = re.compile(r"\d{1,9}\.\d{1,9}")
 
 
 def parse_id(node: JsonNode) -> str:
-    """An id, or a reference to one: a text, a whole number, or `5.2` as a number; empty for anything else."""
+    """Return an id or a reference to one: a text, a whole number, or `5.2` as a number; empty for anything else."""
     if isinstance(node.value, float):
         return node.source if _DECIMAL.fullmatch(node.source) else ""
     return _format_id(node.value)
 
 
 def read_id(node: JsonNode) -> str:
-    """The id of an object; its position is looked up only for a number with a point."""
+    """Return the id of an object; its position is looked up only for a number with a point."""
     value = node.get("id")
     return parse_id(node["id"]) if isinstance(value, float) else _format_id(value)
 
@@ -33,12 +33,12 @@ def _format_id(value: object) -> str:
 
 
 def collapse_whitespace(value: object) -> str:
-    """A text on one line, for titles and ids; empty if it is not a text."""
+    """Put a text on one line, for titles and ids; empty if it is not a text."""
     return " ".join(value.split()) if isinstance(value, str) else ""
 
 
 def read_json_title(node: JsonNode, otherwise: str) -> str:
-    """Its title, else the first line of its description, else `otherwise`."""
+    """Return the title of an object, else the first line of its description, else `otherwise`."""
     description = node.get("description")
     lines = description.split("\n") if isinstance(description, str) else []
     first = next((line for line in lines if line.strip()), "")
@@ -46,7 +46,7 @@ def read_json_title(node: JsonNode, otherwise: str) -> str:
 
 
 def render_value(value: object) -> str:
-    """A value as markdown: a text as written, a list as bullets, anything else as the JSON that it is."""
+    """Render a value as markdown: a text as written, a list as bullets, anything else as JSON."""
     match value:
         case None:
             return ""
@@ -59,7 +59,7 @@ def render_value(value: object) -> str:
 
 
 def render_sections(node: JsonNode, titles: Mapping[str, str]) -> str:
-    """The description, then each of these keys with a value, under its title."""
+    """Render the description, then each of these keys that has a value, under its title."""
     parts = [render_value(node.get("description"))]
     for key, heading in titles.items():
         value = render_value(node.get(key))
@@ -76,7 +76,7 @@ class JsonReader:
         self.problems: list[Problem] = []
 
     def line(self, node: JsonNode) -> int:
-        """As people count."""
+        """Return the line of a value as people count, from 1."""
         return self.lines.line_at(node.start) + 1
 
     def origin(self, node: JsonNode) -> Origin:
@@ -101,7 +101,7 @@ def warn_skipped(reader: JsonReader, node: JsonNode, name: str, first: JsonNode 
 
 
 def read_needs(reader: JsonReader, node: JsonNode, key: str) -> Iterator[Need]:
-    """The tasks that a list of ids names; anything that is not an id is reported and ignored."""
+    """Yield the tasks that a list of ids names; anything that is not an id is reported and ignored."""
     value = node.get(key)
     if value is not None and not isinstance(value, list):
         reader.warn(node[key], f"{key} is not a list; ignored", f'Write "{key}": [1, 2].')
@@ -113,7 +113,7 @@ def read_needs(reader: JsonReader, node: JsonNode, key: str) -> Iterator[Need]:
 
 
 def read_json_source(entries: Callable[[JsonReader, JsonNode], Iterable[SourceEntry]], source: SourceFiles) -> Reading:
-    """Read all documents, each of them one JSON value."""
+    """Read all documents, each of which is one JSON value."""
     all_entries: list[SourceEntry] = []
     problems: list[Problem] = []
     for document in source.documents:
@@ -130,7 +130,7 @@ def read_json_source(entries: Callable[[JsonReader, JsonNode], Iterable[SourceEn
 
 
 def report_unwritable(path: str, error: JsonSyntaxError) -> Problem:
-    """A file that is no longer JSON gets no statuses."""
+    """Report that no statuses were written, because the file is not valid JSON."""
     message = f"not valid JSON: {error.message} (column {error.column}); no status was written"
     hint = "The statuses are kept in plait's own records."
     return Problem(Severity.WARNING, message, Origin(path, error.line), hint)

@@ -44,7 +44,7 @@ _DECODER_MESSAGES = (
 
 
 class JsonSyntaxError(ValueError):
-    """A text is not JSON; `line` and `column` count from 1."""
+    """The text is not JSON; `line` and `column` count from 1."""
 
     def __init__(self, text: str, position: int, message: str) -> None:
         lines = TextLines(f"{text[:position]}.").all
@@ -55,7 +55,7 @@ class JsonSyntaxError(ValueError):
 
 @dataclass(frozen=True, eq=False)
 class JsonNode:
-    """A value in its text. `value` is as `JSON.parse` reads it: of a key that is written twice the last one counts."""
+    """A value in its text. `value` is as `JSON.parse` reads it: of a repeated key the last one counts."""
 
     text: str
     start: int
@@ -69,7 +69,7 @@ class JsonNode:
 
     @cached_property
     def ordered_members(self) -> tuple[JsonMember, ...]:
-        """The members of an object in written order; none for any other value."""
+        """The members of an object in written order; empty for any other value."""
         members: list[JsonMember] = []
         position = _skip(_GAP, self.text, self.start + 1) if isinstance(self.value, dict) else self.stop
         while match := _KEY.match(self.text, position, self.stop):
@@ -81,12 +81,12 @@ class JsonNode:
 
     @cached_property
     def members(self) -> dict[str, JsonMember]:
-        """What an object holds, by key."""
+        """The members of an object by key."""
         return {member.key: member for member in self.ordered_members}
 
     @cached_property
     def items(self) -> tuple[JsonNode, ...]:
-        """What a list holds; nothing for any other value."""
+        """The items of a list; empty for any other value."""
         items: list[JsonNode] = []
         position = _skip(_GAP, self.text, self.start + 1) if isinstance(self.value, list) else self.stop - 1
         while position < self.stop - 1:
@@ -98,7 +98,7 @@ class JsonNode:
         return self.members[key].node
 
     def get(self, key: str) -> object:
-        """The value of a key, or None; cheap, because no position is needed."""
+        """Return the value of a key, or None; cheap, because no position is needed."""
         return cast("dict[str, object]", self.value).get(key) if isinstance(self.value, dict) else None
 
 
@@ -113,7 +113,7 @@ class JsonMember:
 
 
 def parse_json(text: str) -> JsonNode:
-    """The one value of a text; raises JsonSyntaxError and nothing else, whatever the text.
+    """Parse a text that is one JSON value; raises JsonSyntaxError and nothing else, whatever the text.
 
     Escapes of lone surrogates and of NUL are read as U+FFFD, so that values can be shown, stored and sent.
     """
@@ -128,12 +128,12 @@ def parse_json(text: str) -> JsonNode:
 
 
 def replace_value(node: JsonNode, value: Scalar) -> TextEdit:
-    """Another value in the same place."""
+    """Put another value in the same place."""
     return TextEdit(node.start, node.stop, json.dumps(value))
 
 
 def insert_key(node: JsonNode, key: str, value: Scalar, after: tuple[str, ...] = ()) -> TextEdit:
-    """A new key in an object, behind the first of the keys `after` that it has (else the last), in the file's style."""
+    """Insert a key in the file's style, after the first of the keys `after` that the object has, else the last."""
     keys = [member.key for member in node.ordered_members]
     if not keys:
         return TextEdit(node.start + 1, node.start + 1, f"{json.dumps(key)}: {json.dumps(value)}")
@@ -150,7 +150,7 @@ def set_key(node: JsonNode, key: str, value: Scalar, after: tuple[str, ...] = ()
 
 
 def remove_key(node: JsonNode, key: str) -> TextEdit:
-    """An object without a key that it has, and without the comma that set it off."""
+    """Remove a key that the object has, and the comma that separated it."""
     members = node.ordered_members
     index = members.index(node.members[key])
     if index:
@@ -159,7 +159,7 @@ def remove_key(node: JsonNode, key: str) -> TextEdit:
 
 
 def _find_separator(node: JsonNode, index: int) -> str:
-    """The whitespace between a comma and a key in this object, as before the next key or this one."""
+    """Return the whitespace between a comma and a key in this object, as before the next key or this one."""
     shown = node.ordered_members[min(index + 1, len(node.ordered_members) - 1)]
     start = shown.start
     while node.text[start - 1] in " \t\r\n":
@@ -198,7 +198,7 @@ def _check_depth(text: str) -> None:
 
 
 def _parse_integer(digits: str) -> int | float:
-    """Python refuses to read integers of some thousand digits; JSON.parse makes floats of them."""
+    """Parse digits as JSON.parse does: some thousand digits, which Python refuses, make a float."""
     return int(digits) if len(digits) < 300 else float(digits)
 
 
@@ -206,7 +206,7 @@ _DECODER = json.JSONDecoder(parse_int=_parse_integer)
 
 
 def _describe_character(text: str, position: int) -> str:
-    """The character at a position, for a message."""
+    """Describe the character at a position, for a message."""
     if position >= len(text):
         return "the end of the file"
     if text[position] in "\r\n":
@@ -251,7 +251,7 @@ class JsonStyle:
         )
 
     def dump(self, value: object) -> str:
-        """Raises ValueError for a number that JSON can't represent."""
+        """Format a value; raises ValueError for a number that JSON can't represent."""
         comma = "," if self.indent is not None or self.colon == ":" else ", "
         text = json.dumps(
             value, indent=self.indent, separators=(comma, self.colon), ensure_ascii=self.escaped, allow_nan=False

@@ -77,12 +77,12 @@ class Block:
 
     @property
     def text_line(self) -> int:
-        """The line on which its text starts."""
+        """The line on which the block's text starts."""
         return self.head if self.kind is BlockKind.ITEM else self.start
 
     @property
     def ancestors(self) -> Iterator[Block]:
-        """The items around it, the innermost first."""
+        """The items around the block, the innermost first."""
         above = self.parent
         while above is not None:
             yield above
@@ -91,7 +91,9 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Checkbox:
-    """`[x]` at the start of an item; `text` is what follows, with or without a space between. `star`: Kiro's mark of optional tasks, escaped or not."""
+    """A box `[x]` at the start of an item; `text` is what follows, with or without a space between. `star`: Kiro's mark
+    of optional tasks, escaped or not.
+    """
 
     character: str
     star: bool
@@ -106,7 +108,7 @@ def parse_checkbox(text: str) -> Checkbox | None:
 
 
 class Markdown:
-    """A text's blocks in the order of their first lines. Front matter is no block; its lines are `front`."""
+    """The blocks of a text in the order of their first lines. Front matter is no block; its lines are `front`."""
 
     def __init__(self, text: str) -> None:
         self.lines = TextLines(text)
@@ -145,7 +147,7 @@ class Markdown:
         return [block for block in self.blocks if block.kind is BlockKind.HEADING and block.level == level]
 
     def source(self, start: int, stop: int) -> str:
-        """These lines as they are written."""
+        """Return these lines as they are written."""
         starts = self.lines.starts
         return self.lines.text[starts[start] : starts[min(stop, len(starts) - 1)]].removeprefix(BOM)
 
@@ -167,7 +169,7 @@ def _parser() -> MarkdownIt:
 
 
 class _BlockBuilder:
-    """Blocks from the parser's tokens."""
+    """Builds blocks from the parser's tokens."""
 
     def __init__(self, tokens: list[Token]) -> None:
         self._tokens = tokens
@@ -224,7 +226,7 @@ class _BlockBuilder:
         return block
 
     def _make_heading(self, token: Token, text: str) -> Iterator[Block]:
-        """A line of dashes under a field or under several lines is meant as a rule, not as a heading."""
+        """Yield a heading, or a paragraph and a rule: that is what dashes below a field or below several lines mean."""
         if token.markup == "-" and (text.startswith("**") or "\n" in text):
             paragraph = self._make_block(BlockKind.PARAGRAPH, token, text)
             paragraph.stop -= 1
@@ -243,7 +245,7 @@ _FIELD = re.compile(r"\s*\*\*([^*:\n]{1,60}?)\s*(?::\s*\*\*|\*\*\s*:)[ \t]*(.*)\
 
 @dataclass(frozen=True, slots=True)
 class BoldField:
-    """`key` is in lower case; `line` counts from 0."""
+    """A field such as `**Status**: open`; `key` is in lower case; `line` counts from 0."""
 
     key: str
     value: str
@@ -251,7 +253,7 @@ class BoldField:
 
 
 def find_bold_fields(block: Block) -> Iterator[BoldField]:
-    """The fields of a paragraph, or of an item's first paragraph; a line without a key continues the value above it."""
+    """Yield the fields of a paragraph, or an item's first one; a line without a key continues the value above."""
     if block.kind not in {BlockKind.ITEM, BlockKind.PARAGRAPH} or "**" not in block.text:
         return
     key, at = "", block.text_line
@@ -275,14 +277,14 @@ _MARKUP = re.compile(r"`([^`]*)`|\*\*|__|~~|`|(?<![\w*])[*_](?=\S)|(?<=\S)[*_](?
 
 
 def strip_markup(text: str) -> str:
-    """The text without emphasis, back-ticks and the targets of links, on one line."""
+    """Put a text on one line, without emphasis, back-ticks and the targets of links."""
     if "[" in text:
         text = _LINK.sub(r"\1", text)
     return " ".join(_MARKUP.sub(lambda match: match[1] or "", text).split())
 
 
 def make_title(text: str) -> str:
-    """A text as a title: plain, and cut after a word if it is long."""
+    """Make a title of a text: plain, and cut after a word if it is long."""
     line = strip_markup(text)
     if len(line) <= _MAX_TITLE_LENGTH:
         return line
@@ -292,7 +294,7 @@ def make_title(text: str) -> str:
 
 @dataclass
 class UniqueNames:
-    """Names that are all different: the second `x` is `x-2`."""
+    """Makes names unique: the second `x` becomes `x-2`."""
 
     _used: dict[str, int] = field(default_factory=dict)
 
@@ -349,24 +351,24 @@ def walk_outline(markdown: Markdown) -> Iterator[tuple[Block, tuple[Block, ...]]
 
 
 def clean_heading(text: str) -> str:
-    """A heading's or label's name: plain, without numbering, signs and the colon at its end."""
+    """Return the name in a heading or label: plain, without numbering, signs and the colon at its end."""
     return _NUMBERING.sub("", strip_markup(text).strip(" :\t#*-\u2013\u2014."))
 
 
 def excludes_tasks(text: str) -> bool:
-    """Whether boxes under this heading or label are not tasks: acceptance criteria, or a legend."""
+    """Whether boxes under this heading or label are no tasks, but acceptance criteria or a legend."""
     return _NOT_TASKS.fullmatch(make_label(text)) is not None
 
 
 def defers_tasks(text: str) -> bool:
-    """Whether what is under this heading or label is left for later, or for never."""
+    """Whether this heading or label says that what is below it is left for later, or for never."""
     return _DEFERRED.fullmatch(make_label(text)) is not None
 
 
 def parse_heading_priority(text: str) -> int | None:
-    """The priority that a heading or label names, if it is about nothing else: not in "High-level design".
+    """Return the priority that a heading or label names, if it is about nothing else: not in "High-level design".
 
-    `Priority 1 \u2014 Search` names one too.
+    `Priority 1 — Search` names one too.
     """
     label = make_label(text)
     if _P.match(label):
@@ -383,13 +385,13 @@ def parse_heading_priority(text: str) -> int | None:
 
 
 def make_label(text: str) -> str:
-    """A short name without symbols around it and remarks in parentheses; empty for a longer text."""
+    """Return a short name without symbols around it and remarks in parentheses; empty for a longer text."""
     return _SIGNS.sub("", clean_heading(text)) if len(text) <= _MAX_LABEL_LENGTH and "\n" not in text else ""
 
 
 @dataclass
 class PhaseBuilder:
-    """The phases of a file, in the order of their headings. `gate` is the share that opens a phase, if fixed."""
+    """Builds the phases of a file, in the order of their headings. `gate` is the share that opens a phase, if fixed."""
 
     document: Document
     gate: float | None = None
@@ -397,7 +399,7 @@ class PhaseBuilder:
     _keys: UniqueNames = field(default_factory=UniqueNames)
 
     def add(self, key: str, title: str, heading: Block) -> str:
-        """A new phase; its key is changed if another phase has it already."""
+        """Add a phase and return its key, which is changed if another phase has it already."""
         unique, at = self._keys(key), self.document.origin(heading.start)
         reason = make_title(heading.text)
         self._phases.append(Phase(unique, make_title(title), at=at, reason=reason, gate=self.gate))
@@ -410,9 +412,9 @@ class PhaseBuilder:
 def chain_phases(
     phases: Iterable[Phase], entries: Sequence[SourceEntry], most_earlier: int | None = None
 ) -> Iterator[Phase]:
-    """The phases that have tasks, each after the earlier ones, counted over these entries; groups don't count.
+    """Yield the phases that have tasks, each after the earlier ones, counted over these entries; groups don't count.
 
-    With `most_earlier`, a phase names only so many earlier ones: those wait for the others.
+    With `most_earlier`, a phase names only that many earlier ones: those wait for the others.
     """
     used = {entry.task.phase for entry in entries}
     counted = [entry for entry in entries if entry.task.gating and not entry.parts]

@@ -21,8 +21,8 @@ from plait.sources.source_set import SourceSet
 class PlanOptions:
     """What a person asked for: which tasks, and what to do about needs that the selection does not meet.
 
-    `ids` are exact: a program names tasks by them, where a person selects. `again`: also what earlier batches completed;
-    None: that if it is named by `ids`.
+    `ids` are exact: a program names tasks by them, where a person selects. `again`: include what earlier batches
+    completed; None: only if `ids` names it.
     """
 
     select: str | None = None
@@ -50,7 +50,7 @@ class PlanResult:
     has_deferred: bool = False
 
     def describe_complete(self, what: str = "Everything selected") -> str:
-        """What to say if nothing is left to do; never that everything is, while a checkbox in a source is open."""
+        """Say that nothing is left to do, but not that everything is complete while a checkbox in a source is open."""
         done = "complete or deferred" if self.has_deferred else "complete"
         if not self.unread_count:
             return f"{what} is {done}: there is nothing to do."
@@ -123,7 +123,7 @@ class NextTask:
 def list_next_tasks(
     plan: Plan, entries: Mapping[str, SourceEntry], settings: Settings, now: datetime
 ) -> list[NextTask]:
-    """All tasks that would start now, best first: those in progress, failed ones to retry, then the rest.
+    """Return all tasks that would start now, best first: those in progress, failed ones to retry, then the rest.
 
     A task that is stale or has no retries left comes last, so that it never hides the others.
     """
@@ -137,7 +137,7 @@ def list_next_tasks(
 
 
 def _rank_task(entry: SourceEntry, settings: Settings, now: datetime) -> tuple[int, str]:
-    """The task's rank among those that could start, and its reason as text."""
+    """Return the task's rank among those that could start, and the reason as text."""
     max_retries = settings.retries if entry.task.retries is None else entry.task.retries
     match entry.status:
         case SourceStatus.DOING if entry.since and (now - entry.since).total_seconds() > settings.timeout:
@@ -155,7 +155,7 @@ def _rank_task(entry: SourceEntry, settings: Settings, now: datetime) -> tuple[i
 
 
 def _index_file_sharing(plan: Plan) -> Callable[[str], tuple[str, ...]]:
-    """The other tasks that share a file with this one."""
+    """Return a function that finds the other tasks that share a file with a task."""
     holds = {task.id: hold for task, hold in zip(plan.tasks, plan.holds, strict=True)}
     holders: dict[str, list[str]] = {}
     for name, hold in holds.items():

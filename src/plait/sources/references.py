@@ -36,7 +36,7 @@ def parse_number(value: str) -> Number:
 
 
 def make_key(name: str) -> Key:
-    """An id as it sorts: by its numbers, then by the letter after them."""
+    """Return a sort key for an id: its numbers, then the letter after them."""
     match = _ID.match(name)
     assert match is not None, "an id without a number"
     return parse_number(match[1]), match[2].lower()
@@ -48,7 +48,7 @@ def is_within(number: Number, end: Number) -> bool:
 
 
 class TaskIds:
-    """The ids that exist, whatever their case."""
+    """Looks up the ids that exist, in any case."""
 
     def __init__(self, ids: Iterable[str]) -> None:
         names = list(dict.fromkeys(ids))
@@ -57,11 +57,11 @@ class TaskIds:
         self._sorted = sorted((make_key(name), index, name) for index, name in enumerate(names))
 
     def get(self, name: str) -> str | None:
-        """The id as it is written where it is declared."""
+        """Return the id as it is written where it is declared, or None."""
         return self._by_lower.get(name.lower())
 
     def find(self, reference: TaskRange) -> list[str]:
-        """Its tasks in the order of their numbers. `1.1` means `1.1.1` and `1.1.2` if there is no 1.1."""
+        """Return a reference's tasks in numeric order. Without a task 1.1, `1.1` means `1.1.1` and `1.1.2`."""
         single = None if reference.last else self.get(reference.first)
         start, stop = self._find_bounds(reference)
         return [single] if single else [name for _, _, name in self._sorted[start:stop]]
@@ -71,11 +71,11 @@ class TaskIds:
         return max(0, stop - start)
 
     def find_missing(self, reference: TaskRange) -> list[str]:
-        """The ends of a reference that are not there."""
+        """Return the ends of a reference that do not exist."""
         return [name for name in (reference.first, reference.last) if name and not self.count(TaskRange(name))]
 
     def sort(self, names: Iterable[str]) -> list[str]:
-        """In the order of the file."""
+        """Sort names in the order of the file."""
         return sorted(set(names), key=self._index_by_id.__getitem__)
 
     def _find_bounds(self, reference: TaskRange) -> tuple[int, int]:

@@ -46,7 +46,7 @@ class Selection:
 
 
 def select_tasks(source_set: SourceSet, text: str | None = None, *, resume: bool = False) -> Selection:
-    """Without a text, all tasks. Missing and finished tasks are reported; an invalid selector is an error."""
+    """Select tasks; without a text, all. Missing and finished tasks are reported; an invalid selector is an error."""
     chosen = _Selector(source_set)
     if text is None or text.strip().lower() in {"all", "*"}:
         chosen.add_all()
@@ -64,7 +64,7 @@ def select_ids(source_set: SourceSet, ids: Iterable[str], *, resume: bool = Fals
 
 
 def add_needs(source_set: SourceSet, ids: Sequence[str]) -> tuple[str, ...]:
-    """These and, however far back, the unfinished tasks that they need."""
+    """Return these tasks and all unfinished tasks that they need, directly or not."""
     wanted = set(ids)
     waiting = list(ids)
     while waiting:
@@ -77,9 +77,10 @@ def add_needs(source_set: SourceSet, ids: Sequence[str]) -> tuple[str, ...]:
 
 
 def leave_out_dependents_of_stuck(source_set: SourceSet, ids: Sequence[str]) -> tuple[tuple[str, ...], list[Problem]]:
-    """Without the tasks that need, however far back, one that another run left pending; and a note for each of them.
+    """Return these ids without the tasks that need, directly or not, a task that another run left pending; and a note
+    for each left out.
 
-    That one may still run elsewhere. The other tasks don't have to wait for it.
+    That task may still run elsewhere, and the others don't have to wait for it.
     """
     left_out = {entry.task.id for entry in source_set.entries if entry.status is SourceStatus.STUCK}.difference(ids)
     if not left_out:
@@ -173,7 +174,7 @@ class _Selector:
             self._add(distinct)
 
     def _find_in_file(self, token: str) -> list[str]:
-        """The tasks of the file that the token names, by its path or the end of it."""
+        """Return the tasks of the file that the token names, by its path or the end of it."""
         path = token.removeprefix("./")
         return [
             entry.task.id
@@ -192,7 +193,7 @@ class _Selector:
         self._add(matching)
 
     def _add_range(self, token: str) -> None:
-        """An id that only begins with a number (`01-walls`, the parts of a group) counts by that."""
+        """Add the tasks in a range. An id that only begins with a number (`01-walls`) counts by that."""
         source, prefix, first, last = _RANGE.match(token).groups("")  # type: ignore[union-attr]  # it matched before
         low, high = _parse_number(first), _parse_number(last)
         if low > high:
@@ -226,7 +227,9 @@ class _Selector:
         self._add(matching)
 
     def _add_by_prefix(self, token: str) -> bool:
-        """`01` for `01-pyproject`, when no other id begins like that; else, if it looks like an id, it is missing."""
+        """Add the only task whose id begins like this: `01` for `01-pyproject`. A token without a match that looks like
+        an id is missing.
+        """
         ids = [entry.task.id for entry in self.source_set.entries]
         matching = [name for name in ids if _strip_source(name).startswith(f"{token}-")]
         if not matching and token.isdecimal():  # 1 for 01-pyproject
@@ -286,7 +289,7 @@ def _is_runnable(entry: SourceEntry, *, resume: bool) -> bool:
 
 
 def _report_skipped(chosen: Sequence[SourceEntry], *, named: bool, resume: bool) -> Iterator[Problem]:
-    """One by one if they were named, else in one line."""
+    """Report finished tasks one by one if tasks were named, else in one line."""
     closed = [entry for entry in chosen if entry.status.is_closed]
     if named:
         for entry in closed:
@@ -305,7 +308,7 @@ def _report_skipped(chosen: Sequence[SourceEntry], *, named: bool, resume: bool)
 
 
 def _count_closed(chosen: Sequence[SourceEntry], closed: Sequence[SourceEntry]) -> Iterator[Problem]:
-    """Tasks that are left for later, or for never, are not complete."""
+    """Count the finished tasks; those left for later, or for never, are not called complete."""
     left_out = [entry for entry in closed if entry.status is SourceStatus.SKIPPED]
     done = len(closed) - len(left_out)
     if done and len(closed) < len(chosen):
@@ -321,7 +324,7 @@ def _describe_status(entry: SourceEntry) -> str:
 
 
 def _strip_source(name: str) -> str:
-    """An id without the name of its source."""
+    """Remove the name of its source from an id."""
     return name.rpartition(":")[2]
 
 
@@ -330,7 +333,7 @@ def _parse_number(number: str) -> tuple[int, ...]:
 
 
 def _parse_leading_number(name: str, prefix: str) -> tuple[int, ...]:
-    """The number that a name begins with, after the prefix; empty if it does not."""
+    """Return the number that a name begins with, after the prefix; empty if it does not."""
     if not name.lower().startswith(prefix.lower()):
         return ()
     match = _LEADING.match(name, len(prefix))

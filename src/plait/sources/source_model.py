@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class SourceStatus(StrEnum):
-    """The status of a task in its source; the values are shown to people and programs."""
+    """The status of a task in its source; people and programs see these values."""
 
     TODO = "pending"
     DOING = "in_progress"
@@ -45,7 +45,7 @@ class Document:
 
     @cached_property
     def markdown(self) -> Markdown:
-        """Parsed once for all readers."""
+        """The parsed text, which all readers share."""
         from plait.sources.markdown import Markdown  # not needed for writing statuses
 
         return Markdown(self.text)
@@ -64,7 +64,7 @@ class Document:
         return stem if dot and stem else self.name
 
     def origin(self, line: int) -> Origin:
-        """`line` counts from 0, as the parser does, here and below; people count from 1."""
+        """Return the place of a line. `line` counts from 0, here and below; people count from 1."""
         return Origin(self.path, line + 1)
 
     def make_error(self, line: int, message: str, hint: str = "") -> Problem:
@@ -89,8 +89,8 @@ class ReadOptions:
 class SourceFiles:
     """The files of a source; `path` is the file or folder that was named.
 
-    `documents` may hold tasks and are sorted by name; `companions` are other files, by path, that the format asked
-    for and that exist.
+    `documents` may hold tasks and are sorted by name; `companions` are other existing files, by path, that the format
+    asked for.
     """
 
     path: str
@@ -167,7 +167,7 @@ def find_repeated_ids(document: Document, named: Iterable[tuple[int, str, str]])
 
 
 def check_text(document: Document) -> list[Problem]:
-    """Problems of a file as text, whatever its format."""
+    """Report problems of a file as text, whatever its format."""
     problems = []
     line = find_invalid_utf8_line(document.text)
     if line is not None:
@@ -180,7 +180,7 @@ def check_text(document: Document) -> list[Problem]:
 
 
 def check_nesting(document: Document) -> list[Problem]:
-    """The line of a Markdown file that its parser gave up at, if there is one."""
+    """Warn about the line of a Markdown file that is nested too deep for the parser."""
     line = document.markdown.too_deep_line
     if line is None:
         return []

@@ -22,7 +22,7 @@ _GENERIC_STEMS = frozenset({"tasks", "todo", "issues", "index", "prd", "plan"})
 
 @dataclass(frozen=True, slots=True)
 class SourceAddress:
-    """A source as a batch keeps it."""
+    """A source as it is recorded with a batch."""
 
     format: str
     path: str
@@ -35,7 +35,7 @@ class SourceAddress:
 
 
 def make_source_names(paths: Sequence[str]) -> list[str]:
-    """A short, unique name for each source: its stem, or its folder if the stem is generic."""
+    """Make a short, unique name for each source: its stem, or its folder if the stem is generic."""
     short = [_make_short_name(path) for path in paths]
     counts = Counter(short)
     longer = [
@@ -70,7 +70,7 @@ class PathAliases:
 
     @classmethod
     def from_entries(cls, entries: Iterable[SourceEntry], existing: Iterable[str] = ()) -> PathAliases:
-        """For the existing files, and those that the entries name with their folder."""
+        """Make aliases for the existing files, and for those that the entries name with their folder."""
         named = {
             path
             for entry in entries
@@ -99,13 +99,13 @@ class Source:
     tag: str = ""
 
     def __str__(self) -> str:
-        """As a batch keeps it: `plan:docs/plan.md`, `taskmaster[master]:.taskmaster/tasks/tasks.json`."""
+        """Return the source's address: `plan:docs/plan.md`, `taskmaster[master]:.taskmaster/tasks/tasks.json`."""
         return f"{self.format}[{self.tag}]:{self.path}" if self.tag else f"{self.format}:{self.path}"
 
 
 @dataclass(frozen=True)
 class SourceSet:
-    """Ids are unique across sources (not necessarily within one: the graph checks that)."""
+    """The tasks of all sources. Ids are unique across sources (not necessarily within one: the graph checks that)."""
 
     sources: tuple[Source, ...]
     entries: tuple[SourceEntry, ...]
@@ -115,12 +115,12 @@ class SourceSet:
     aliases: PathAliases
 
     def build_task(self, entry: SourceEntry) -> Task:
-        """The entry's task with all the files that keep it apart from others."""
+        """Return the entry's task with all the files that keep it apart from others."""
         touches = self.touches(entry)
         return entry.task if touches == entry.task.touches else replace(entry.task, touches=touches)
 
     def touches(self, entry: SourceEntry) -> tuple[str, ...]:
-        """The files that keep its task apart from others, each by its whole path."""
+        """Return the files that keep the entry's task apart from others, each by its whole path."""
         touches: Sequence[str] = () if self.conflicts is FileConflicts.OFF else entry.task.touches
         if self.conflicts is FileConflicts.INFERRED:
             touches = (*touches, *entry.mentions)
@@ -184,7 +184,9 @@ def combine_sources(
 def _rename_entry(
     entry: SourceEntry, ids: Mapping[str, str], keys: Mapping[str, str], prefix: str | None
 ) -> SourceEntry:
-    """`prefix` is set if there are several sources: every entry then has its full name as an alias."""
+    """Return the entry with its unique id. `prefix` is set if there are several sources: every entry then has its full
+    name as an alias.
+    """
     if prefix is None:
         return entry
     task = entry.task
@@ -248,7 +250,7 @@ def _bridge_finished(entries: Sequence[SourceEntry]) -> Iterator[SourceEntry]:
 
 
 def list_leaves(name: str, groups: Mapping[str, Sequence[str]]) -> list[str]:
-    """All tasks of a group, at any depth."""
+    """List all tasks of a group, at any depth."""
     leaves: dict[str, None] = {}
     visited = {name}
     waiting = [name]

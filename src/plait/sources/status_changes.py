@@ -27,8 +27,8 @@ class TaskIndex(Generic[T]):
             self._by_title.setdefault(title_of(task), []).append(task)
 
     def find(self, change: StatusChange) -> T | None:
-        """The task that has the change's id and title; else the only one with its title (it was renumbered); else the
-        only one with its id (it was reworded). None if it is gone, or if several would do.
+        """Return the task that has the change's id and title; else the only one with its title (it was renumbered);
+        else the only one with its id (it was reworded). None if it is gone, or if several match.
         """
         same_id = self._by_id.get(change.id, [])
         if not change.title:
@@ -40,7 +40,7 @@ class TaskIndex(Generic[T]):
         return None
 
     def match(self, changes: Iterable[StatusChange]) -> tuple[list[tuple[T, StatusChange]], tuple[Problem, ...]]:
-        """Each changed task with its last change, and a problem for each change whose task is gone."""
+        """Return each changed task with its last change, and a problem for each change whose task is gone."""
         matched: dict[int, tuple[T, StatusChange]] = {}
         problems = []
         for change in changes:
@@ -53,7 +53,7 @@ class TaskIndex(Generic[T]):
 
 
 def changes_status(now: SourceStatus | None, wanted: SourceStatus) -> bool:
-    """Whether there is something to write. A task that is done is never set back to in progress by a late change."""
+    """Whether there is something to write. A late change never sets a finished task back to in progress."""
     return wanted is not now and not (wanted is SourceStatus.DOING and now is SourceStatus.DONE)
 
 
@@ -67,12 +67,12 @@ def report_missing_task(change: StatusChange) -> Problem:
 
 
 def select_file_changes(path: str, changes: Sequence[StatusChange]) -> list[StatusChange]:
-    """The changes that are about tasks of this file, the last one of each task."""
+    """Return the changes that are about tasks of this file, the last one for each task."""
     return list({change.id: change for change in changes if change.file == path}.values())
 
 
 def list_changed_files(path: str, changes: Sequence[StatusChange]) -> list[str]:
-    """The files of the source at `path` (a file, or a folder of them) that these changes are about."""
+    """List the files of the source at `path` (a file, or a folder of them) that these changes are about."""
     folder = "" if path in {"", "."} else path.rstrip("/") + "/"
     return list(
         dict.fromkeys(change.file for change in changes if change.file == path or change.file.startswith(folder))
@@ -82,7 +82,7 @@ def list_changed_files(path: str, changes: Sequence[StatusChange]) -> list[str]:
 def write_each_file(
     write: Callable[[str, str, Sequence[StatusChange]], Rewrite], path: str, changes: Sequence[StatusChange]
 ) -> list[StatusFileWriter]:
-    """A writer for each file of the source at `path` with changes; `write` gets the file's path and text."""
+    """Return a writer for each file of the source at `path` with changes; `write` gets the file's path and text."""
     return [StatusFileWriter(file, partial(write, file)) for file in list_changed_files(path, changes)]
 
 
@@ -135,8 +135,9 @@ class StatusFileWriter:
     """How to write statuses into one file. `apply` is pure and idempotent, and changes nothing but statuses.
 
     `creates`: a missing file is created if its folder exists; otherwise it is a problem. `source` is the file that the
-    tasks are in, if the written one lists them too; `bind_source` gives the `apply` that knows its text.
-    `list_commands`: `path` is a database that only its own program writes; given what that exports, these are the calls.
+    tasks are in, if the written one lists them too; `bind_source` then makes the `apply` from that file's text.
+    `list_commands` is for a database at `path` that only its own program writes: it makes that program's calls from
+    what it exports.
     """
 
     path: str

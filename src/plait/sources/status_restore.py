@@ -27,7 +27,7 @@ _TOKEN = re.compile(r"\w+|\s|[^\w\s]")
 
 
 def restore_statuses(format_name: str, path: str, base: str, new: str) -> str:
-    """The new text with every task's status as in the base; new tasks keep theirs.
+    """Return the new text with every task's status as in the base; new tasks keep theirs.
 
     A text without tasks is returned unchanged.
     """
@@ -41,7 +41,7 @@ def restore_statuses(format_name: str, path: str, base: str, new: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _StatusRestorer:
-    """One file of a source, or one of its lists."""
+    """Restores the statuses of one file of a source, or of one of its lists."""
 
     format: Format
     path: str
@@ -81,13 +81,13 @@ class _StatusRestorer:
         return self.format.read(SourceFiles(self.path, (document,), options=options)).entries
 
     def _normalize(self, text: str, known: Sequence[SourceEntry], statuses: Sequence[SourceStatus]) -> str:
-        """The text with the same status for each of these tasks, in the writer's own spelling."""
+        """Write each of these statuses, in turn, into all tasks: texts that differ only in statuses become equal."""
         for status in statuses:
             text = self._write_statuses(text, known, status)
         return text
 
     def _write_statuses(self, text: str, known: Sequence[SourceEntry], status: SourceStatus | None = None) -> str:
-        """Without a status: each task's own."""
+        """Write this status into all tasks; without one, write each task's own."""
         changes = [self._make_change(entry, status) for entry in known]
         for writer in self.format.writers(self.path, changes):
             if writer.path == self.path:
@@ -108,7 +108,7 @@ def _get_status(entry: SourceEntry | None) -> SourceStatus | None:
 
 
 def _merge_candidates(plain_base: str, base: str, plain_new: str) -> Iterator[str]:
-    """The base with the other edits of the new text: by lines, else by words."""
+    """Yield the base with the other edits of the new text: by lines, then by words."""
     for parts in (lambda text: TextLines(text).all, _TOKEN.findall):
         both = _merge_parts(parts(plain_base), parts(base), parts(plain_new))
         if both is not None:
@@ -116,7 +116,7 @@ def _merge_candidates(plain_base: str, base: str, plain_new: str) -> Iterator[st
 
 
 def _merge_parts(base: Sequence[str], ours: Sequence[str], theirs: Sequence[str]) -> list[str] | None:
-    """What both sides did to the base; None if they changed the same part."""
+    """Merge the changes of both sides; None if they changed the same part."""
     spans = sorted([*find_changes(base, ours), *find_changes(base, theirs)], key=lambda span: span[:2])
     merged: list[str] = []
     done = 0

@@ -20,13 +20,13 @@ _MAX_SAMPLES = 20
 
 
 def get_folder(path: str) -> str:
-    """The folder of a source: `path` itself, or that of the file `path`; empty for the current one."""
+    """Return the folder of a source: `path` itself, or that of the file `path`; empty for the current one."""
     folder = path.rpartition("/")[0] if path.endswith(".md") else path.rstrip("/") or path[:1]
     return "" if folder == "." else folder
 
 
 def get_sibling_path(path: str, name: str) -> str:
-    """The path of a file with this name in the folder `path`, or next to the file `path`."""
+    """Return the path of a file with this name in the folder `path`, or next to the file `path`."""
     folder = get_folder(path)
     return f"{folder.rstrip('/')}/{name}" if folder else name
 
@@ -41,7 +41,7 @@ def is_ignored(document: Document) -> bool:
 
 
 def sample_keys(source: SourceFiles, *texts: str) -> Iterator[FrontMatter]:
-    """The keys of some files of a source, as far as their front matter holds all these texts: enough to know it by."""
+    """Yield the front matter of some files of a source that contain all these texts: enough to recognise its format."""
     from plait.sources.front_matter import FrontMatter  # with YAML, and only markdown has front matter
 
     for document in source.documents[:_MAX_SAMPLES]:
@@ -50,7 +50,7 @@ def sample_keys(source: SourceFiles, *texts: str) -> Iterator[FrontMatter]:
 
 
 def report_no_tasks(source: SourceFiles, what: str) -> Problem:
-    """The error of a source that has no task at all."""
+    """Make the error for a source that has no task at all."""
     message = f"there are no {what} in {source.path}"
     hint = "It takes .md files directly inside; README.md and names starting with _ or . are ignored."
     if source.options.exclude:
@@ -59,7 +59,7 @@ def report_no_tasks(source: SourceFiles, what: str) -> Problem:
 
 
 def list_task_documents(source: SourceFiles) -> list[Document]:
-    """The documents that may be tasks: not hidden, not excluded, and not about the folder."""
+    """List the documents that may be tasks: not hidden, not excluded, and not about the folder."""
     excluded = [parse_glob(glob) for glob in source.options.exclude if glob]
     folder = source.path.rstrip("/") + "/"
     documents = []
@@ -75,7 +75,7 @@ _BETWEEN_WORDS = re.compile(r"[-_\s]+")
 
 
 def read_task_title(document: Document, otherwise: str | None = None) -> str:
-    """The first top-level heading without `Task 04:`, else `otherwise`, else the words of the file's name."""
+    """Return the first top-level heading without `Task 04:`, else `otherwise`, else the words of the file's name."""
     value = _read_heading(document)
     match = _TASK_PREFIX.match(value)
     if value[match.end() if match else 0 :]:
@@ -98,6 +98,6 @@ def _read_heading(document: Document) -> str:
 
 
 def read_task_body(document: Document) -> str:
-    """The text without the front matter, as it is written."""
+    """Return the text without the front matter, as it is written."""
     front = document.markdown.front_matter
     return document.markdown.source(front[1] + 1 if front else 0, len(document.markdown.lines))

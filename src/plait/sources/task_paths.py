@@ -35,7 +35,7 @@ _IN_TICKS = re.compile(rf"(?:\./)?((?:{_WORD}+/)*{_WORD}*/?)(?::\d+(?:[-:]\d+)*)
 
 
 def find_mentions(text: str) -> tuple[str, ...]:
-    """The paths that a text names, in the order of their first mention."""
+    """Return the paths that a text names, in the order of their first mention."""
     mentions: dict[str, None] = {}
     for token in _TOKEN.finditer(text):
         ticked, bare = token[1], token[2]
@@ -46,7 +46,7 @@ def find_mentions(text: str) -> tuple[str, ...]:
 
 
 def _parse_ticked(value: str) -> str | None:
-    """In back-ticks, a path has a slash, an extension or a known name; commands, calls and URLs are not paths."""
+    """Return a path in back-ticks: with a slash, an extension or a known name; no command, call or URL. Else None."""
     match = _IN_TICKS.match(value)
     if match is None or value.startswith(("/", "~", "-", "@", "http")) or "://" in value or value.endswith("()"):
         return None
@@ -60,12 +60,12 @@ def _parse_ticked(value: str) -> str | None:
 
 
 def _is_extensionless_path(path: str) -> bool:
-    """Whether `src/core/engine` is a path: it has two slashes or more, or starts with a usual folder."""
+    """Whether this is a path like `src/core/engine`: with two slashes or more, or with a usual first folder."""
     return path.count("/") > 1 or path.partition("/")[0] in {"src", "lib", "app", "tests", "test", "docs"}
 
 
 def _parse_bare(path: str) -> str | None:
-    """Outside back-ticks only a known ending counts, and no name of a thing that only looks like a file."""
+    """Return a path without back-ticks: with a known ending, and no product's name. Else None."""
     if "/" not in path and path.lower() in _PRODUCTS:
         return None
     return path if _is_file_name(path.rpartition("/")[2]) else None
@@ -90,7 +90,7 @@ _MAX_DEPTH = 64
 
 
 def parse_file_tree(text: str) -> Iterator[str]:
-    """The full paths of the leaves; folders that have nothing beneath them end in a slash as they are written."""
+    """Yield the full paths of the leaves; folders that have nothing beneath them end in a slash as they are written."""
     rows = list(_parse_rows(text))
     above: list[tuple[int, str]] = []
     for index, (column, name, drawn) in enumerate(rows):
@@ -106,7 +106,7 @@ def parse_file_tree(text: str) -> Iterator[str]:
 
 
 def _parse_rows(text: str) -> Iterator[tuple[int, str, bool]]:
-    """Each line's column, its name, and whether lines are drawn to it."""
+    """Yield the column and name in each line, and whether tree lines are drawn to it."""
     for line in text.split("\n"):
         match = _TREE_LINES.match(line)
         rest = line[match.end() :].split(maxsplit=1) if match else ()
@@ -127,7 +127,8 @@ _SENTENCE = re.compile(r"[.;](?=\s)|\n\n")
 
 @dataclass(slots=True)
 class TaskPaths:
-    """`owned`: declared under `## Owned Paths`. `mentioned`: named in the text, outside of examples.
+    """The paths of a task. `owned`: declared under `## Owned Paths`. `mentioned`: named in the text, outside of
+    examples.
 
     What must not be modified is neither.
     """
@@ -159,7 +160,7 @@ def find_task_paths(document: Document) -> TaskPaths:
 
 
 def find_declared_paths(text: str) -> Iterator[str]:
-    """The paths in a text that is a list of them: also `src/core/` and `src/*.py` without back-ticks, if they lead."""
+    """Yield the paths in a list of them: a first `src/core/` or `src/*.py` needs no back-ticks."""
     named = dict.fromkeys(find_mentions(text))
     first = next(iter(text.split(maxsplit=1)), "").rstrip(",;:")
     if first and "`" not in first:
@@ -178,7 +179,7 @@ class _OwnershipScanner:
         self._forbidden_item: Block | None = None
 
     def read_allowed(self, block: Block) -> str | None:
-        """The text of a block without what must not be modified; None if nothing is left."""
+        """Return the text of a block without what must not be modified; None if nothing is left."""
         if block.kind is BlockKind.HEADING and block.parent is None:
             return self._read_heading(block)
         if self._forbidden_section or any(above is self._forbidden_item for above in block.ancestors):
@@ -213,7 +214,7 @@ class _OwnershipScanner:
         return None if self._forbidden_section else block.text
 
     def _read_paragraph(self, text: str) -> str:
-        """A paragraph that is not a sentence may be the label of the list below it."""
+        """Return what a paragraph allows. One that is not a sentence may be the label of the list below it."""
         value = text.rstrip("* \t")
         forbids = _FORBIDDING.search(text) is not None
         self._forbidden_list = forbids and not value.endswith((".", "!", ","))
@@ -223,7 +224,7 @@ class _OwnershipScanner:
 
 
 def _remove_forbidden(text: str) -> str:
-    """The text without the parts of sentences that forbid."""
+    """Remove the parts of sentences that forbid something."""
     kept, position = [], 0
     for match in _FORBIDDING.finditer(text):
         if match.start() < position:

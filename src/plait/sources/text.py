@@ -25,7 +25,7 @@ _SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
 def decode(data: bytes) -> str:
-    """Lossless: bytes that are not UTF-8 come back from `encode`."""
+    """Decode without loss: `encode` restores bytes that are not UTF-8."""
     return data.decode("utf-8", "surrogateescape")
 
 
@@ -34,12 +34,12 @@ def encode(text: str) -> bytes:
 
 
 def to_printable(text: str) -> str:
-    """The text as it may be shown, stored and sent: what was not UTF-8 is a question mark in a diamond, NUL too."""
+    """Return the text as it may be shown, stored and sent: bytes that were not UTF-8, and NUL, become U+FFFD."""
     return _SURROGATE.sub("\ufffd", text).replace("\0", "\ufffd")
 
 
 def find_invalid_utf8_line(text: str) -> int | None:
-    """The first line (from 1) that holds bytes which are not UTF-8."""
+    """Return the first line (from 1) with bytes that are not UTF-8, or None."""
     match = _SURROGATE.search(text)
     return None if match is None else len(_LINE.findall(text, 0, match.start() + 1))
 
@@ -56,7 +56,7 @@ class TextLines:
 
     @cached_property
     def starts(self) -> list[int]:
-        """Where each line begins in the text, and where the text ends."""
+        """The position in the text where each line begins, and the end of the text."""
         starts = [0]
         for line in self.all:
             starts.append(starts[-1] + len(line))
@@ -66,27 +66,27 @@ class TextLines:
         return len(self.all)
 
     def line_at(self, position: int) -> int:
-        """The number of the line at a position of the text."""
+        """Return the number of the line at a position of the text."""
         return bisect_right(self.starts, position, hi=max(len(self.all), 1)) - 1
 
     def strip_end(self, number: int) -> str:
-        """A line without its end, and without the byte order mark."""
+        """Return a line without its end, and without the byte order mark."""
         line = _END.sub("", self.all[number])
         return line.removeprefix(BOM) if number == 0 else line
 
     def line_end(self, number: int) -> str:
-        """How this line ends; empty for a last line without an end."""
+        """Return the end of this line; empty for a last line without one."""
         return self.all[number][len(_END.sub("", self.all[number])) :]
 
     @cached_property
     def eol(self) -> str:
-        """How lines end in this file: as the first one does."""
+        """The line end of this file, which is that of its first line."""
         return self.line_end(0) or "\n" if self.all else "\n"
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class TextEdit:
-    """Put `new` in place of the text from `start` to `stop`."""
+    """Replaces the text from `start` to `stop` with `new`."""
 
     start: int
     stop: int
@@ -94,7 +94,7 @@ class TextEdit:
 
 
 def apply_edits(text: str, edits: Iterable[TextEdit]) -> str:
-    """The text with all the edits; they must not overlap, and inserts at one place stay in their order."""
+    """Apply all edits; they must not overlap, and inserts at one place stay in their order."""
     parts: list[str] = []
     done = 0
     for edit in sorted(edits, key=lambda edit: (edit.start, edit.stop)):
@@ -112,10 +112,10 @@ _MAX_PAIRS_COMPARED = 40_000
 
 
 def match_lines(one: Sequence[str], other: Sequence[str]) -> list[Pair]:
-    """The indexes of lines that both have, in order; no two pairs cross.
+    """Return the indexes of lines that both have, in order; no two pairs cross.
 
     Patience diff: lines that each side has only once hold the rest together, so that a blank line or a `---` is never
-    taken for another one far away.
+    mistaken for another one far away.
     """
     pairs: list[Pair] = []
     spans: list[Span] = [(0, len(one), 0, len(other))]
@@ -134,7 +134,7 @@ def match_lines(one: Sequence[str], other: Sequence[str]) -> list[Pair]:
 
 
 def _trim_equal_ends(one: Sequence[str], other: Sequence[str], span: Span, pairs: list[Pair]) -> Span:
-    """A span without its equal beginning and end."""
+    """Return the span without its equal beginning and end, which are added to `pairs`."""
     a, a_end, b, b_end = span
     while a < a_end and b < b_end and one[a] == other[b]:
         pairs.append((a, b))
@@ -146,7 +146,7 @@ def _trim_equal_ends(one: Sequence[str], other: Sequence[str], span: Span, pairs
 
 
 def _find_anchors(one: Sequence[str], other: Sequence[str], span: Span) -> list[Pair]:
-    """Lines that occur once in each side, as many as are in the same order in both."""
+    """Pair the lines that occur once in each side, as many as are in the same order in both."""
     a, a_end, b, b_end = span
     counts, other_counts = Counter(one[a:a_end]), Counter(other[b:b_end])
     index_by_line = {other[index]: index for index in range(b, b_end) if other_counts[other[index]] == 1}
@@ -155,7 +155,7 @@ def _find_anchors(one: Sequence[str], other: Sequence[str], span: Span) -> list[
 
 
 def find_longest_rising(pairs: Sequence[Pair]) -> list[Pair]:
-    """The longest run of pairs whose second numbers rise."""
+    """Return the longest run of pairs whose second numbers rise."""
     ends: list[int] = []  # the smallest second number that a run of each length can end with
     last: list[int] = []  # ... and which pair that is
     previous: list[int] = []
@@ -179,7 +179,7 @@ def _match_blocks(one: Sequence[str], other: Sequence[str], span: Span) -> list[
 
 
 def find_changes(base: Sequence[str], side: Sequence[str]) -> Iterator[tuple[int, int, Sequence[str]]]:
-    """Where a side differs from the base, and what it has there."""
+    """Yield where a side differs from the base (from one index to another), and the side's lines there."""
     start = side_start = 0
     for i, j in [*match_lines(base, side), (len(base), len(side))]:
         if i > start or j > side_start:
@@ -197,7 +197,7 @@ class _SideChanges:
 
 
 def merge_texts(base: str, ours: str, theirs: str) -> str:
-    """What `ours` and `theirs` both made of `base`."""
+    """Merge the changes that `ours` and `theirs` made to `base`."""
     old, a, b = _split_lines(base), _split_lines(ours), _split_lines(theirs)
     our_changes, their_changes = _diff_side(old, a), _diff_side(old, b)
     once = _find_unique_lines(a) & _find_unique_lines(b)
@@ -215,7 +215,7 @@ def merge_texts(base: str, ours: str, theirs: str) -> str:
 
 
 def find_ancestor(known_texts: Sequence[str], theirs: str) -> str:
-    """The one of several versions that `theirs` was made from, without what its author may not have seen.
+    """Return the version that `theirs` was made from, without lines that its author may not have seen.
 
     So a line counts as removed only if it was in every version that they may have seen.
     """
@@ -234,7 +234,7 @@ def find_ancestor(known_texts: Sequence[str], theirs: str) -> str:
 
 
 def _find_common_indexes(version: list[str], versions: list[list[str]]) -> set[int]:
-    """The indexes of lines that all versions have."""
+    """Return the indexes of lines that all versions have."""
     indexes = set(range(len(version)))
     for other in versions:
         if other is not version:
@@ -251,7 +251,9 @@ def _diff_side(base: list[str], lines: list[str]) -> _SideChanges:
 
 
 def _merge_lines(ours: Sequence[str], theirs: Sequence[str], once: set[str]) -> list[str]:
-    """A line that each side has only once, and both here, is the same line; between those, ours and then theirs."""
+    """Merge lines that both sides added at one place. A line that occurs once in each is the same line; between those
+    come ours, then theirs.
+    """
     index_by_line = {line: index for index, line in enumerate(theirs) if line in once}
     same = find_longest_rising(
         [(index, index_by_line[line]) for index, line in enumerate(ours) if line in index_by_line]
@@ -281,7 +283,7 @@ def _find_unique_lines(lines: list[str]) -> set[str]:
 
 
 def _split_lines(text: str) -> list[str]:
-    """Every line with an end, so that nothing is ever glued to the last one."""
+    """Split into lines that all have an end, so that nothing is ever glued to the last one."""
     lines = TextLines(text)
     return lines.all if _ends_with_newline(text) else [*lines.all[:-1], lines.all[-1] + lines.eol]
 

@@ -21,7 +21,7 @@ from plait.sources.source_model import Document, Reading, SourceEntry, SourceSta
 from plait.sources.vocabulary import shorten
 
 _LEGEND = re.compile(r"(?:\w+\s+)?(?:legend|key|notation|template)|(?:\w+\s+)?format\b.*|examples?", re.IGNORECASE)
-# A line that a person takes for a box: without a bullet, or without the space in it, before it or behind it.
+# A line that looks like a box to a person: it lacks a bullet, or the space inside, before or after the box.
 _BOX_LIKE = re.compile(r"[ \t]*(?:[-*+][ \t]*|\d{1,4}[.)][ \t]*)?\[([ \t]?|[xX])\](?![(\[:\]])")
 _FENCE = re.compile(r"[ \t>]*(?:```|~~~|(?:[-*+]|\d{1,9}[.)])[ \t]+(?:```|~~~))")
 _MAX_RANGES = 12  # of lines in one note
@@ -37,7 +37,9 @@ class _Cause(Enum):
 
 @dataclass(frozen=True, slots=True)
 class _UnreadBox:
-    """`line` counts from 0. `section` is the heading above; boxes of one section and cause share a note."""
+    """A box that no task was read from; `line` counts from 0. `section` is the heading above; boxes of one section and
+    cause share a note.
+    """
 
     line: int
     is_open: bool
@@ -46,7 +48,7 @@ class _UnreadBox:
 
 
 def add_unread_notes(reading: Reading, documents: Iterable[Document]) -> Reading:
-    """The reading of these files with notes on what it leaves out, and the lines of the open boxes among that."""
+    """Return the reading of these files with notes on what it leaves out, and the lines of the open boxes among that."""
     unread: list[Origin] = []
     notes: list[Problem] = []
     for document in documents:
@@ -66,7 +68,7 @@ def add_unread_notes(reading: Reading, documents: Iterable[Document]) -> Reading
 
 
 def _index_entries(entries: Iterable[SourceEntry], path: str) -> dict[int, SourceEntry]:
-    """By line, from 0."""
+    """Index the entries of a file by line, from 0."""
     return {
         entry.task.origin.line - 1: entry
         for entry in entries
@@ -89,7 +91,7 @@ def _find_unread(markdown: Markdown, entries: dict[int, SourceEntry]) -> Iterato
 def _walk_owned(
     markdown: Markdown, entries: dict[int, SourceEntry]
 ) -> Iterator[tuple[Block, tuple[Block, ...], SourceEntry | None, SourceEntry | None]]:
-    """Every block with the headings above it, the task whose item it is in, and the task that is a heading above it."""
+    """Yield every block with the headings above it, the task whose item it is in, and the task heading above it."""
     level, heading_entry = 0, None
     for block, path in walk_outline(markdown):
         is_heading = block.kind is BlockKind.HEADING and block.parent is None and not block.quoted
@@ -104,7 +106,7 @@ def _get_entry(block: Block, entries: dict[int, SourceEntry]) -> SourceEntry | N
 
 
 def _find_cause(owner: SourceEntry | None, *, is_open: bool) -> _Cause | None:
-    """Why a box in this task is no task; None if it is a part of it."""
+    """Say why a box in this task is no task; None if it is a part of it."""
     if owner is None:
         return _Cause.OUTSIDE
     if owner.parts:
@@ -115,7 +117,7 @@ def _find_cause(owner: SourceEntry | None, *, is_open: bool) -> _Cause | None:
 def _find_boxes(
     markdown: Markdown, block: Block, entries: dict[int, SourceEntry]
 ) -> Iterator[tuple[int, bool, _Cause | None]]:
-    """The boxes of a block that are no tasks: their lines, whether they are open, and a cause in the block itself."""
+    """Yield a block's boxes that are no tasks: their lines, whether they are open, and a cause in the block."""
     lines = block.text.split("\n")
     first = block.text_line
     if block.kind is BlockKind.ITEM and block.checkbox is not None:
@@ -167,7 +169,7 @@ _REASONS = {
 
 
 def _format_lines(lines: Sequence[int]) -> str:
-    """`3, 5-9 and 4 more`; the lines are in order."""
+    """Format line numbers, which are in order: `3, 5-9 and 4 more`."""
     ranges: list[list[int]] = []
     for line in lines:
         if ranges and line == ranges[-1][1] + 1:
@@ -191,7 +193,7 @@ _MAX_LINE_LENGTH = 2_000
 
 
 def _find_unread_needs(document: Document, reading: Reading) -> Iterator[Problem]:
-    """A note for each task that a text names as a dependency, and that may run later, or at the same time."""
+    """Note each task that a text names as a dependency although it may run later, or at the same time."""
     by_id = {entry.task.id.lower(): entry for entry in reading.entries if not entry.parts}
     order = _Order(reading)
     entries = _index_entries(reading.entries, document.path)
@@ -214,7 +216,7 @@ def _find_unread_needs(document: Document, reading: Reading) -> Iterator[Problem
 
 
 class _Order:
-    """Which tasks come before others, by their needs and phases."""
+    """Knows which tasks come before others, by their needs and phases."""
 
     def __init__(self, reading: Reading) -> None:
         self._entries = {entry.task.id: entry for entry in reading.entries}

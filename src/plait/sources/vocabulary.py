@@ -40,14 +40,14 @@ _STATUS_BY_WORD = {word: status for status, words in _WORDS_BY_STATUS.items() fo
 
 @lru_cache(256)  # a source has few words for many tasks
 def parse_status(value: str) -> SourceStatus | None:
-    """The status that these words mean, without regard to case, hyphens, brackets and remarks in parentheses."""
+    """Return the status that these words mean; case, hyphens, brackets and remarks don't matter. None: unknown."""
     plain = re.sub(r"\(.*", "", value, flags=re.DOTALL)
     plain = " ".join(re.findall(r"[a-z/]+", plain.lower().replace("'", "")))
     return _STATUS_BY_WORD.get(plain)
 
 
 def parse_priority(value: str) -> int | None:
-    """`P0 (urgent)`, `High`: the first word that names one."""
+    """Return the priority of the first word that names one: `P0 (urgent)`, `High`."""
     match = _P.search(value)
     if match:
         return int(match[1]) - 1
@@ -55,7 +55,7 @@ def parse_priority(value: str) -> int | None:
 
 
 def parse_weight(text: str) -> float | None:
-    """`Low`, `Medium-High` (the first word counts), or a number."""
+    """Return a weight: `Low`, `Medium-High` (the first word counts), or a number."""
     word = _WORD.search(text)
     if word:
         return _WEIGHTS.get(word[0].lower())
@@ -67,7 +67,7 @@ def parse_weight(text: str) -> float | None:
 
 
 def parse_duration(value: str) -> float | None:
-    """`20m`, `1h 30m`, `2-3 hours` (the middle of it), in seconds; None if there is no length of time in it."""
+    """Return the seconds of `20m`, `1h 30m` or `2-3 hours` (the middle); None without a length of time."""
     parts = _DURATION.findall(value)
     total = sum((float(low) + float(high or low)) / 2 * _UNIT_SECONDS[unit[0].lower()] for low, high, unit in parts)
     return total if 0 < total < 1e9 else None
@@ -81,7 +81,7 @@ def split_list(value: str) -> list[str]:
 
 
 def make_slug(title: str, max_words: int = 8) -> str:
-    """An id that a person can type and a branch can carry: the first words of a title."""
+    """Make an id that is easy to type and valid in a branch name: the first words of a title."""
     plain = unicodedata.normalize("NFKC", title).lower()
     parts = [part for part in _NON_WORD.split(plain) if part][:max_words]
     text = parts[0][:_MAX_SLUG_LENGTH] if parts else ""
@@ -93,23 +93,23 @@ def make_slug(title: str, max_words: int = 8) -> str:
 
 
 def shorten(text: str, max_length: int = 60) -> str:
-    """Enough of a text to recognise it, on one line."""
+    """Shorten a text to one line, long enough to recognise it."""
     line = " ".join(text[: max_length * 4].split())
     return line if len(line) <= max_length else f"{line[: max_length - 1].rstrip()}\u2026"
 
 
 def strip_zeros(name: str) -> str:
-    """A number without its leading zeros; any other name unchanged."""
+    """Remove the leading zeros of a number; any other name stays unchanged."""
     return name.lstrip("0") or "0" if name.isdecimal() else name
 
 
 def ensure_utc(at: datetime) -> datetime:
-    """A time without a zone is UTC."""
+    """Add UTC to a time without a zone."""
     return at if at.tzinfo else at.replace(tzinfo=UTC)
 
 
 def parse_time(value: object) -> datetime | None:
-    """An ISO 8601 time; None for anything else."""
+    """Parse an ISO 8601 time; None for anything else."""
     try:
         return ensure_utc(datetime.fromisoformat(value)) if isinstance(value, str) else None
     except ValueError:
@@ -117,5 +117,5 @@ def parse_time(value: object) -> datetime | None:
 
 
 def format_time(at: datetime, timespec: str = "seconds") -> str:
-    """`2026-03-14T09:26:53Z`."""
+    """Format a time as `2026-03-14T09:26:53Z`."""
     return ensure_utc(at).astimezone(UTC).isoformat(timespec=timespec).replace("+00:00", "Z")

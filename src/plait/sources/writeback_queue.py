@@ -62,7 +62,7 @@ class BatchWriteback:
     dropped: set[str] = field(default_factory=set)
 
     def list_updates(self) -> Iterator[SourceUpdate]:
-        """An update for each source with pending statuses; tasks without a source are left out."""
+        """Yield an update for each source with pending statuses; tasks without a source are left out."""
         addresses = [SourceAddress.parse(source) for source in self.sources]
         short = make_source_names([address.path for address in addresses])
         owners = {task: _find_source(addresses, self.tasks[task].origin) for task in self.pending}
@@ -115,7 +115,7 @@ def _to_local_time(moment: float) -> datetime:
 
 
 def _find_source(addresses: Sequence[SourceAddress], origin: Origin | None) -> SourceAddress | None:
-    """The source of a task: its file, else the nearest folder around it."""
+    """Return the source of a task: its file, else the nearest folder around it."""
     if origin is None:
         return None
     folders = [address for address in addresses if address.path == "." or origin.file.startswith(f"{address.path}/")]
@@ -168,7 +168,7 @@ class WritebackQueue:
                 pass
 
     def list_open_batches(self) -> list[BatchWriteback]:
-        """The batches with pending statuses that are written into the checkout."""
+        """List the batches with pending statuses that are written into the checkout."""
         return [
             writeback
             for writeback in self._batches.values()
@@ -190,7 +190,7 @@ class WritebackQueue:
         self._add_pending(batch, task, SourceStatus.DOING, "", record)
 
     def _set_verifying(self, attempt: Attempt, record: Record, *, verifying: bool) -> None:
-        """For a task that has not ended, if its source tells work from verification."""
+        """Note whether a running task is being verified, if its source has a status for that."""
         task, writeback = attempt.task, self._batches.get(attempt.batch)
         if writeback is None or task not in writeback.starts or verifying == (task in writeback.verifying):
             return
@@ -217,7 +217,7 @@ class WritebackQueue:
 
 
 def _choose_end_status(writeback: BatchWriteback | None, event: TaskEnded) -> SourceStatus:
-    """A dropped task is skipped in its source; one skipped by a halted batch is still to do."""
+    """Return the status for the source: a dropped task is skipped; one that a halt skipped is still to do."""
     if event.status is TaskStatus.SKIPPED and writeback is not None and event.task in writeback.dropped:
         return SourceStatus.SKIPPED
     return _STATUS_BY_TASK_STATUS.get(event.status, SourceStatus.TODO)

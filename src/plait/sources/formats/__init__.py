@@ -52,13 +52,13 @@ class Format:
 
     @property
     def has_statuses(self) -> bool:
-        """Whether its sources hold statuses, which plait writes."""
+        """Whether the format's sources hold statuses, which plait writes."""
         return self.writers is not _write_nothing
 
 
 @dataclass(frozen=True, slots=True)
 class FormatEntry:
-    """A row of the table: how to recognise what may be a format's sources without importing its module."""
+    """A row of the table: how to recognise possible sources of a format without importing its module."""
 
     found_at: tuple[str, ...] = ()  # globs from the top of a repository; those of folders end in a slash
     found_files: str = "*.md"  # a folder is one of them if it has such a file
@@ -128,7 +128,7 @@ FORMATS: Mapping[str, FormatEntry] = {
 
 
 def get_entry(name: str) -> FormatEntry:
-    """The row of a format; a dotted path has one without hints."""
+    """Return the row of a format; for a dotted path, an empty row."""
     return FORMATS.get(name) or FormatEntry()
 
 

@@ -40,7 +40,7 @@ def read(source: SourceFiles) -> Reading:
 
 
 def _read_id(document: Document, keys: FrontMatter | None = None) -> str:
-    """The id in the front matter, else the one at the beginning of the file's name."""
+    """Return the id in the front matter, else the one at the beginning of the file's name."""
     value = (keys or FrontMatter(document)).text("id")
     match = _FILE.match(document.stem)
     return " ".join((value or (match["id"] if match else document.stem)).split())
@@ -57,7 +57,7 @@ _STATUS_KEY = StatusKey("To Do", "In Progress", "Done", _read_id, _read_title)
 
 
 class _IdResolver:
-    """Ids as they are written elsewhere: in any case, with or without zeros in front, or only the number."""
+    """Finds tasks by ids as other tasks write them: in any case, with or without leading zeros, or only the number."""
 
     def __init__(self, ids: Sequence[str]) -> None:
         self._ids = {_normalize_id(name): name for name in ids}
@@ -68,7 +68,7 @@ class _IdResolver:
                 self._numbers.setdefault(number["number"], set()).add(name)
 
     def find(self, value: str) -> str:
-        """The id of the task that is meant, or the text itself if there is none."""
+        """Return the id of the task that is meant, or the text itself if there is none."""
         name = _normalize_id(value)
         if name in self._ids:
             return self._ids[name]
@@ -109,7 +109,7 @@ def _build_entry(document: Document, keys: FrontMatter, ids: _IdResolver) -> Sou
 def _add_part_needs(
     entries: Sequence[SourceEntry], files: Sequence[tuple[Document, FrontMatter]], ids: _IdResolver
 ) -> list[SourceEntry]:
-    """A parent is done after its subtasks, and may find nothing left to do; unless one of them waits for it."""
+    """Let each parent wait for its subtasks, unless one of them waits for it; it may then have nothing to do."""
     parts: dict[str, list[Need]] = {}
     for entry, (document, keys) in zip(entries, files, strict=True):
         value = keys.text("parent_task_id")

@@ -135,7 +135,9 @@ class _IssueFile:
         return Reading(tuple(entries), problems=sort_by_line(self._problems))
 
     def _collect_needs(self) -> None:
-        """`blocks`: one waits for the other. `parent-child`: the parent waits for the child, if not the reverse."""
+        """Collect the needs of all issues. `blocks`: one waits for the other. `parent-child`: the parent waits for the
+        child, unless the child waits for the parent.
+        """
         children: list[tuple[str, str, Origin]] = []
         for name, on, kind, at in self._iter_dependencies():
             if name not in self.by_id and on not in self.by_id:
@@ -160,7 +162,9 @@ class _IssueFile:
         self._problems.append(Problem(Severity.INFO, message, at))
 
     def _iter_dependencies(self) -> Iterator[tuple[str, str, object, Origin]]:
-        """Waiting issue, awaited issue, kind and place; older files without a kind mean `blocks`."""
+        """Yield the waiting issue, the awaited issue, the kind and the place of each dependency; older files without a
+        kind mean `blocks`.
+        """
         for issue in self.by_id.values():
             value = issue.node.get("dependencies")
             if value is not None and not isinstance(value, list):
@@ -218,7 +222,7 @@ class _IssueFile:
         return SourceEntry(task, issue.status, json_tasks.collapse_whitespace(status), named, since=since)
 
     def _read_priority(self, issue: Issue) -> int:
-        """0 is critical, 2 the middle, 4 some day."""
+        """Return the priority: in the file, 0 is critical, 2 the middle and 4 some day."""
         value = issue.node.get("priority")
         if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= 2 * _DEFAULT_PRIORITY:
             return value - 1
@@ -232,7 +236,7 @@ class _IssueFile:
 
 
 def parse_issue_status(status: object) -> SourceStatus | None:
-    """The status, None if it is unknown."""
+    """Return the status, or None if it is unknown."""
     if not isinstance(status, str):
         return None
     return _EXTRA_STATUSES.get(status) or vocabulary.parse_status(status)
@@ -286,7 +290,7 @@ def read(source: SourceFiles) -> Reading:
 
 
 def companions(path: str) -> tuple[str, ...]:
-    """A backup's dependencies; of a database, any file that it may be read from."""
+    """Return the files to read with a source: a backup's dependencies, or all that a database may be read from."""
     if path.endswith(".jsonl"):
         return (_get_dependencies_path(path),)
     return (f"{path}/{DEPENDENCIES_FILE}", f"{path}/backup/{DEPENDENCIES_FILE}")
@@ -300,7 +304,7 @@ def _get_dependencies_path(path: str) -> str:
 def is_dolt_database(metadata: str, config: str, *, has_data: bool = False) -> bool:
     """Whether Beads' own settings, `metadata.json` and `config.yaml`, say that the issues are in a Dolt database.
 
-    A version that kept no metadata is known by its data (`has_data`).
+    A version that kept no metadata is recognised by its data (`has_data`).
     """
     if re.search(r"^no-db:[ \t]*true\b", config, re.MULTILINE):
         return False  # bd itself reads and writes issues.jsonl
@@ -312,7 +316,7 @@ def is_dolt_database(metadata: str, config: str, *, has_data: bool = False) -> b
 
 
 def convert_list_to_lines(text: str) -> str | None:
-    """What `bd list --json` prints, as lines of issues; None if it is not that."""
+    """Convert the output of `bd list --json` to lines of issues; None if it is not such output."""
     try:
         value = parse_json(text).value
     except JsonSyntaxError:
@@ -323,7 +327,7 @@ def convert_list_to_lines(text: str) -> str | None:
 
 
 def list_status_commands(text: str, changes: Sequence[StatusChange]) -> DatabaseCommands:
-    """The calls of bd that write these statuses, given its issues; an issue that has its status already is left out."""
+    """Return bd's calls that write these statuses, except for issues in `text` that have theirs already."""
     issues = _IssueFile(Document("issues.jsonl", to_printable(text))).by_id
     index = TaskIndex(issues.values(), lambda issue: issue.id, lambda issue: issue.title)
     matched, problems = index.match(list({change.id: change for change in changes}.values()))

@@ -67,7 +67,9 @@ _STATUS_KEY = StatusKey("open", "in-progress", "closed", attrgetter("stem"), _re
 
 
 def _index_names(documents: Sequence[tuple[Document, FrontMatter]]) -> dict[str, str]:
-    """What tasks are called by others: their file, its number, and the issue that was made of it."""
+    """Map each name of a task to its file's stem: that stem, its number, the ids in its front matter, and the number of
+    its GitHub issue.
+    """
     names: dict[str, str] = {}
     for document, keys in documents:
         number = _NUMBER.match(document.stem)
@@ -79,12 +81,12 @@ def _index_names(documents: Sequence[tuple[Document, FrontMatter]]) -> dict[str,
 
 
 def _read_scalar(keys: FrontMatter, name: str) -> str:
-    """A key that says what the task is called; it may hold anything else."""
+    """Return the text of a key; the key may hold anything."""
     return keys.values[name].text.strip() if name in keys.values else ""
 
 
 def _normalize_id(value: str) -> str:
-    """`#12`, `012.md` and `task-12` are 12."""
+    """Reduce `#12`, `012.md` and `task-12` to 12."""
     return _PREFIX.sub("", value.strip().removesuffix(".md").casefold(), count=1)
 
 

@@ -43,7 +43,7 @@ _PHASE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class BoxContext:
-    """What holds for the boxes below a heading, a label or an item."""
+    """What applies to the boxes below a heading, a label or an item."""
 
     headings: tuple[str, ...] = ()
     phase: str | None = None
@@ -52,7 +52,7 @@ class BoxContext:
     deferred: bool = False
 
     def narrow(self, text: str) -> BoxContext:
-        """The context below a heading, a label or an item of this text."""
+        """Return the context below a heading, a label or an item with this text."""
         priority = parse_heading_priority(text)
         return replace(
             self,
@@ -64,7 +64,7 @@ class BoxContext:
 
 @dataclass(slots=True)
 class _Label:
-    """A paragraph above a list. It holds until the next one, as soon as it had its list."""
+    """A paragraph above a list. Once a list has followed it, it applies until the next paragraph."""
 
     text: str
     used: bool = False
@@ -103,7 +103,7 @@ class ContextTracker:
         )
 
     def _open_phase(self, heading: Block, match: re.Match[str]) -> str:
-        """Headings of one name are one phase; inside a phase, others are not phases."""
+        """Return the key of a heading's phase; headings of one name share it, nested ones open none."""
         phase_key = (match[1].lower(), match[2])
         if phase_key not in self._keys:
             self._keys[phase_key] = self.phases.add(match[2], match["title"] or "", heading)
@@ -225,7 +225,7 @@ def _build_entries(document: Document, tasks: Sequence[_BoxTask]) -> Iterator[So
 
 
 def _choose_characters(used: Counter[str]) -> dict[SourceStatus, str]:
-    """A task in progress is only marked in a file that does so."""
+    """Return the characters for skipped tasks and, only if the file marks tasks in progress, for those."""
     in_progress = max(checkboxes.IN_PROGRESS_CHARACTERS, key=used.__getitem__)
     extra = {SourceStatus.DOING: in_progress} if used[in_progress] else {}
     return {SourceStatus.SKIPPED: checkboxes.SKIPPED_CHARACTER, **extra}

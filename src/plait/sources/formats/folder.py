@@ -30,7 +30,7 @@ _STOP_WORDS = frozenset({"a", "an", "and", "for", "from", "in", "of", "on", "or"
 
 @dataclass(frozen=True, slots=True)
 class TableRow:
-    """`line` counts from 0."""
+    """A row of a table of tasks; `line` counts from 0."""
 
     cells: Mapping[str, str]
     line: int
@@ -41,7 +41,7 @@ class TableRow:
 
 
 def _parse_rows(table: Block) -> list[TableRow]:
-    """The rows of a table of tasks; none of any other table."""
+    """Return the rows of a table of tasks; none for any other table."""
     heads = [" ".join(_WORDS.findall(cell.lower())) for cell in table.rows[0]] if table.rows else []
     if "task" not in heads or not _STATUS_COLUMNS & set(heads):
         return []
@@ -81,7 +81,7 @@ class _PhasesTable:
         self._report_unknown_rows([row for row, task in zip(rows, tasks, strict=True) if task is None])
 
     def _find_task(self, row: TableRow) -> str | None:
-        """The task of a row: by its name, and by its description where several have that name."""
+        """Find the task of a row: by its name, and by its description if several tasks have that name."""
         matches = self._names.find(row.name) if row.name else ()
         if len(matches) < 2:
             return matches[0] if matches else None
@@ -116,7 +116,7 @@ class _PhasesTable:
     def _find_named(
         self, row: TableRow, column: str, by_name: Mapping[str, Mapping[str, None]]
     ) -> Iterator[tuple[str, str]]:
-        """The tasks that a cell names and its text; not those that are finished or have no file."""
+        """Yield the unfinished tasks that a cell names and that have a file, each with its text."""
         for piece in vocabulary.split_list(_JOINED.sub(", ", row.cells.get(column, ""))):
             name = _clean_cell(piece)
             if not name or _TICK.search(piece) or _FINISHED.search(piece):
@@ -149,7 +149,7 @@ class _PhasesTable:
 
 
 def _parse_cell_status(value: str) -> SourceStatus | None:
-    """The words count; a tick alone is enough."""
+    """Return the status that the words of a cell name; a tick alone means done."""
     return vocabulary.parse_status(value) or (
         SourceStatus.DONE if _TICK.search(value) and not _split_words(value) else None
     )
@@ -171,7 +171,7 @@ _NUMBERS = re.compile(r"(\d+)")
 
 
 def detect(source: SourceFiles) -> Confidence:
-    """Any folder with task files, and single files that look like one task."""
+    """Recognise any folder with task files, and single files that look like one task."""
     documents = list_task_documents(source)
     if source.folder:
         return Confidence.CONTENT if documents else Confidence.PERHAPS
@@ -226,7 +226,7 @@ def read(source: SourceFiles) -> Reading:
 
 
 def _build_phases(drafts: Sequence[ParsedTaskFile], entries: Sequence[SourceEntry]) -> Iterator[Phase]:
-    """In their natural order, each after all that come before it."""
+    """Yield the phases in their natural order, each after all that come before it."""
     first: dict[str, ParsedTaskFile] = {}
     for draft in drafts:
         if draft.phase is not None:
@@ -244,7 +244,7 @@ def _build_phases(drafts: Sequence[ParsedTaskFile], entries: Sequence[SourceEntr
 
 
 def _natural_sort_key(key: str) -> list[tuple[bool, int, str]]:
-    """Numbers by their size, and before words."""
+    """Sort numbers by value, and before words."""
     parts = [part for part in _NUMBERS.split(key.casefold()) if part]
     return [
         (not part.isdecimal(), len(part.lstrip("0")) if part.isdecimal() else 0, part.lstrip("0")) for part in parts

@@ -29,20 +29,20 @@ _MAX_PREFIX_LENGTH = 120
 
 @dataclass(frozen=True, slots=True)
 class TaskNames:
-    """A task by all its names: its id, and the stem of its file."""
+    """All names of a task: its id, and the stem of its file."""
 
     id: str
     stem: str
 
     @property
     def aliases(self) -> tuple[str, ...]:
-        """The other names that it answers to."""
+        """The task's other names: the stem with and without its prefix word, unless that is the id."""
         names = (self.stem, strip_task_prefix(self.stem))
         return tuple(dict.fromkeys(name for name in names if name != self.id))
 
 
 def assign_ids(documents: Sequence[Document]) -> list[TaskNames]:
-    """Stems without their prefix words; files that would get one id keep their whole stems."""
+    """Make ids from file stems without their prefix words; files that would get the same id keep their whole stems."""
     counts = Counter(strip_task_prefix(document.stem) for document in documents)
     stems = [document.stem for document in documents]
     return [
@@ -51,7 +51,7 @@ def assign_ids(documents: Sequence[Document]) -> list[TaskNames]:
 
 
 def clean_reference(value: str) -> str:
-    """A name without link, back-ticks, folders, `.md`, `Task` and remarks."""
+    """Remove the link, back-ticks, folders, `.md`, `Task` and remarks around a name."""
     match = _LINK.search(value)
     name = _REMARK.split((match[1] if match else value).strip(), maxsplit=1)[0].strip().strip("`*\"'").strip()
     name = name.rpartition("/")[2]
@@ -71,7 +71,9 @@ class TaskNameIndex:
                     self._first.setdefault(words, {})[task.id] = None
 
     def find(self, value: str, asking: str = "") -> tuple[str, ...]:
-        """The ids that a name may mean; more than one if it is not clear. `asking` does not mean itself by a part."""
+        """Return the ids that a name may mean; more than one if it is ambiguous. `asking` is the task that the name
+        occurs in, which a part of its own name doesn't mean.
+        """
         names = dict.fromkeys(
             name.casefold()
             for name in (value.strip(), clean_reference(value), strip_task_prefix(clean_reference(value)))
@@ -88,7 +90,7 @@ class TaskNameIndex:
 
 
 def _iter_prefixes(name: str) -> Iterator[str]:
-    """`01-add-tests` begins with `1`, `01-add` and `01-add-tests`."""
+    """Yield the names that a name begins with: `01-add-tests` begins with `1`, `01-add` and `01-add-tests`."""
     for boundary in _BOUNDARY.finditer(name[:_MAX_PREFIX_LENGTH]):
         yield vocabulary.strip_zeros(name[: boundary.start()])
     yield vocabulary.strip_zeros(name)
@@ -105,7 +107,7 @@ class BoldHeader:
     fields: tuple[BoldField, ...]
 
     def parse(self, parse: Callable[[str], T | None], *keys: str) -> T | None:
-        """The value of the last of these fields; None if there is none, or if it can't be parsed."""
+        """Parse the value of the last of these fields; None if there is none, or if it can't be parsed."""
         values = [field_.value for field_ in self.fields if field_.key in keys]
         return parse(values[-1]) if values else None
 
@@ -143,7 +145,7 @@ def read_bold_header(document: Document) -> BoldHeader:
 
 
 def _find_header_fields(document: Document) -> Iterator[BoldField]:
-    """Those before the first heading of the second level; one without a value takes the list beneath it."""
+    """Yield the fields before the first heading of the second level; a field without a value takes the list beneath it."""
     waiting: BoldField | None = None
     for block in document.markdown.blocks:
         if block.kind is BlockKind.HEADING and block.level > 1:
@@ -232,7 +234,7 @@ def _read_id(keys: FrontMatter) -> str | None:
 
 
 def _normalize_phase(value: str | None) -> str | None:
-    """`Phase 2` and `2` are the same."""
+    """Return one spelling for `Phase 2` and `2`."""
     if value is None:
         return None
     line = " ".join(value.split())
@@ -302,7 +304,7 @@ def _pick_first(otherwise: T, *values: T | None) -> T:
 
 
 def _deduplicate_needs(needs: Iterable[Need]) -> tuple[Need, ...]:
-    """The first need of each task."""
+    """Keep the first need on each task."""
     first: dict[str, Need] = {}
     for need in needs:
         first.setdefault(need.on, need)
@@ -318,7 +320,7 @@ def _read_command(keys: FrontMatter, name: str) -> str | None:
 
 
 def _read_sandbox(keys: FrontMatter) -> str | None:
-    """A task can ask for a stronger sandbox than its batch has, never for a weaker one."""
+    """Return the sandbox that a task asks for. It can't turn its batch's sandbox off, so `off` counts as unset."""
     value = keys.text("sandbox")
     if value is None or value == SandboxMode.OFF:
         return None
@@ -329,7 +331,7 @@ def _read_sandbox(keys: FrontMatter) -> str | None:
 
 
 def read_exclusive_group(keys: FrontMatter) -> str | None:
-    """The group whose tasks run one at a time: the named one, or that of `parallel: false`."""
+    """Return the group whose tasks run one at a time: the named one, or that of `parallel: false`."""
     value = keys.text("exclusive")
     alone = keys.flag("parallel") is False
     if value is None or value.lower() in {"true", "false", "yes", "no"}:
@@ -351,7 +353,9 @@ def _collect_needs(draft: ParsedTaskFile, names: TaskNameIndex) -> Iterator[Need
 
 
 def _resolve_need(draft: ParsedTaskFile, names: TaskNameIndex, reference: NamedReference) -> Iterator[Need]:
-    """A name that no task has is kept as written: the plan checks it."""
+    """Yield the need that a reference means, and report an ambiguous one. A name that no task has is kept as written:
+    the plan checks it.
+    """
     matches = names.find(reference.text, draft.id)
     if len(matches) > 1:
         draft.problems.append(report_ambiguous(draft.document, reference.line, reference.text, matches))
@@ -366,7 +370,7 @@ def report_ambiguous(document: Document, line: int, value: str, matches: Sequenc
 
 
 def find_enabled(draft: ParsedTaskFile, names: TaskNameIndex) -> Iterator[tuple[str, Need]]:
-    """Other tasks, by id, that wait for this one because its header says so."""
+    """Yield the ids of tasks that this task's header names as waiting for it, each with that need."""
     for reference in draft.header.enables:
         matches = names.find(reference.text, draft.id)
         if len(matches) > 1:
@@ -379,7 +383,9 @@ def find_enabled(draft: ParsedTaskFile, names: TaskNameIndex) -> Iterator[tuple[
 
 
 def _resolve_conflicts(draft: ParsedTaskFile, names: TaskNameIndex) -> tuple[str, ...]:
-    """An ambiguous name conflicts with all tasks that it could mean: that is never wrong, only slower."""
+    """Return the tasks that this one conflicts with. An ambiguous name counts for all tasks that it could mean: that is
+    never wrong, only slower.
+    """
     conflicts = (
         (names.find(reference.text, draft.id), reference.text) for reference in draft.keys.names("conflicts_with")
     )

@@ -66,7 +66,7 @@ def read(source: SourceFiles) -> Reading:
 
 @dataclass(frozen=True, slots=True)
 class _Job:
-    """A job and its files: `makes` are written from scratch, `changes` exist before. `spec` is None if it can't be run."""
+    """A job and its files: `makes` are created by it, `changes` exist before. `spec` is None if it can't be run."""
 
     document: Document
     keys: FrontMatter
@@ -121,12 +121,12 @@ def _read_paths(keys: FrontMatter, *names: str) -> tuple[str, ...]:
 
 
 def _normalize_path(value: str) -> str:
-    """One spelling for each file; one outside the repository is kept as written: the plan reports it."""
+    """Return one spelling for each file; a file outside the repository is kept as written, for the plan to report."""
     return normalize_touch(value) or value
 
 
 def _collect_needs(jobs: Sequence[_Job], statuses: dict[str, RecordedStatus]) -> dict[str, dict[str, Need]]:
-    """What each job depends on: declared, or because it reads or edits another one's output.
+    """Return each job's dependencies: declared, or because it reads or edits another one's output.
 
     If two wait for each other because of files, the first one goes first, unless one of them declares the dependency.
     """
@@ -151,7 +151,7 @@ def _collect_needs(jobs: Sequence[_Job], statuses: dict[str, RecordedStatus]) ->
 
 
 def _find_file_dependencies(jobs: Sequence[_Job]) -> dict[tuple[str, str], str]:
-    """The file because of which the first job of each pair waits for the second.
+    """For each pair of jobs, return the file because of which the first waits for the second.
 
     A job waits for those that make what it reads or changes, and for those that change what it only reads. Jobs that
     change the same file run one after another in any order.
@@ -174,7 +174,7 @@ def _find_file_dependencies(jobs: Sequence[_Job]) -> dict[tuple[str, str], str]:
 
 
 def _find_key(job: _Job, file: str) -> str:
-    """The key that names a file."""
+    """Return the front-matter key that names a file."""
     for key in ("context_files", "target_files", "target_file", "output_files", "test_file"):
         if file in map(_normalize_path, job.keys.paths(key)):
             return key
@@ -182,7 +182,7 @@ def _find_key(job: _Job, file: str) -> str:
 
 
 def _read_declared_needs(job: _Job, known: Collection[str], statuses: dict[str, RecordedStatus]) -> Iterator[Need]:
-    """A dependency that has passed needs no file; an unknown one is an error."""
+    """Yield the declared needs. A dependency that has passed needs no file; an unknown one is an error."""
     for reference in job.keys.names("depends_on"):
         name = reference.text.removesuffix(".md")
         status = statuses.get(name)
@@ -234,7 +234,7 @@ _RAN_STATUSES = frozenset({SourceStatus.DOING, SourceStatus.DONE, SourceStatus.F
 
 
 def _read_statuses(document: Document) -> tuple[dict[str, RecordedStatus], list[Problem]]:
-    """The statuses by id. An unreadable file is an error, so that finished jobs are not run again."""
+    """Return the statuses by id. An unreadable file is an error, so that finished jobs are not run again."""
     if not document.text.strip(f"{BOM} \t\r\n"):
         return {}, []
     try:
@@ -269,7 +269,7 @@ def _parse_status(node: JsonNode) -> RecordedStatus | None:
 
 
 def writers(path: str, changes: Sequence[StatusChange]) -> list[StatusFileWriter]:
-    """One for each folder: the statuses of its jobs are in one file."""
+    """Return one writer for each folder: the statuses of its jobs are in one file."""
     files = dict.fromkeys(
         task_files.get_sibling_path(file, STATUS_FILE)
         for file in list_changed_files(task_files.get_folder(path), changes)
@@ -278,7 +278,7 @@ def writers(path: str, changes: Sequence[StatusChange]) -> list[StatusFileWriter
 
 
 def _write_statuses(path: str, text: str, changes: Sequence[StatusChange]) -> Rewrite:
-    """The list with these statuses in place; other jobs and other keys stay, and jobs it did not have are added."""
+    """Put these statuses into the list; other jobs and other keys stay, and missing jobs are added."""
     change_by_id = {
         change.id: change for change in changes if task_files.get_sibling_path(change.file, STATUS_FILE) == path
     }
@@ -308,7 +308,7 @@ def _write_statuses(path: str, text: str, changes: Sequence[StatusChange]) -> Re
 
 
 def _choose_status(now: SourceStatus | None, wanted: SourceStatus) -> SourceStatus | None:
-    """The status to write, None to keep the old one. Blocked and skipped have no word and count as not started."""
+    """Return the status to write, or None to keep the old one. Blocked and skipped are written as not started."""
     current = SourceStatus.DOING if now is SourceStatus.STUCK else now or SourceStatus.TODO
     if wanted in {SourceStatus.BLOCKED, SourceStatus.SKIPPED}:
         return SourceStatus.TODO if current is SourceStatus.DOING else None
@@ -320,7 +320,7 @@ def _choose_word(change: StatusChange, status: SourceStatus) -> str:
 
 
 def _is_outdated(now: RecordedStatus, change: StatusChange) -> bool:
-    """Whether a pending job's state is older than this change, such as one that another run left."""
+    """Whether a pending job's recorded state is older than this change, because another run left it, say."""
     if now.status is not SourceStatus.STUCK or change.status is not SourceStatus.DOING:
         return False
     is_older = now.since is None or now.since < vocabulary.ensure_utc(change.at).replace(microsecond=0)
@@ -348,7 +348,7 @@ def _make_edits(node: JsonNode, change: StatusChange) -> list[TextEdit]:
 
 
 def _make_append_edit(root: JsonNode, changes: Sequence[StatusChange], eol: str) -> TextEdit:
-    """New objects at the end of the list, set as the first one is."""
+    """Append new objects to the list, laid out like the first one."""
     items = root.items
     if not items:
         between, inside = f"{eol}  ", f"{eol}    "

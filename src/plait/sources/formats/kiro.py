@@ -43,7 +43,7 @@ def _detect(document: Document) -> Confidence:
 
 @dataclass(slots=True)
 class _KiroTask:
-    """A numbered box; `id` is unique. `parts` are the required ones directly below it; `is_optional` is inherited."""
+    """A numbered box; `id` is unique. `parts` are the required tasks directly below it; `is_optional` is inherited."""
 
     item: NumberedBox
     id: str
@@ -70,7 +70,7 @@ def _build_tree(items: Sequence[NumberedBox]) -> list[_KiroTask]:
 
 
 def _read_status(box: Checkbox) -> SourceStatus:
-    """`[~]` is Kiro's queue: not started."""
+    """Return the status of a box. `[~]` is Kiro's queue, so the task is not started."""
     if box.character in checkboxes.TICK_CHARACTERS:
         return SourceStatus.DONE
     return SourceStatus.DOING if box.character in "-/" else SourceStatus.TODO
@@ -111,7 +111,7 @@ def _build_entries(document: Document, tasks: Sequence[_KiroTask]) -> Iterator[S
 
 
 def _make_context(group: _KiroTask, body: str) -> str:
-    """The text of a group for its parts: it is not run itself."""
+    """Return the text of a group for the bodies of its parts: a group itself is not run."""
     text = body if len(body) <= _MAX_CONTEXT_LENGTH else f"{group.item.number}. {group.title}"
     return f"Part of:\n\n{text}\n\nThis part:\n\n"
 

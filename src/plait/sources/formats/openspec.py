@@ -47,7 +47,7 @@ def _detect(document: Document) -> Confidence:
 
 @dataclass(frozen=True, slots=True)
 class _Section:
-    """The outermost numbered heading above a task, else the one of the second level."""
+    """The outermost numbered heading above a task, else the heading of the second level."""
 
     key: str
     title: str
@@ -65,7 +65,7 @@ class _Section:
 
 @dataclass(frozen=True, slots=True)
 class _SpecTask:
-    """`number` is empty if it has none; `id` is unique."""
+    """A task of a file. `number` is empty if it has none; `id` is unique."""
 
     item: NumberedBox
     number: str

@@ -75,7 +75,7 @@ class PlanOrder:
             self._set_opening_task(heading)
 
     def list_needs(self, task: str) -> tuple[Need, ...]:
-        """What it names itself comes first; nothing is named twice."""
+        """Return the needs of a task, those that it states itself first; no task occurs twice."""
         own, shared = self._needs.get(task), self._verify_needs.get(task, ())
         if not own:
             return shared
@@ -136,7 +136,7 @@ class PlanOrder:
             self.chains.setdefault(task, Chain(name, note.reason))
 
     def _find_chain_tasks(self, note: ExecutionNote, phase: str | None) -> tuple[str, list[str]]:
-        """The tasks of a chain in the order of the file: the named ones, or all of one phase."""
+        """Return a chain's name and its tasks in the order of the file: the named ones, or all of one phase."""
         if note.references and not note.is_about_phases:
             named = (name for reference in note.references for name in self._tasks.find(reference))
             return note.name, self._tasks.sort(named)
@@ -271,7 +271,7 @@ def _build_entries(
 
 
 def _build_entry(task: Task, item: PlanItem, order: PlanOrder, recorded: RecordedStatus | None) -> SourceEntry:
-    """A box that is ticked or crossed out is the last word on its task; any other leaves it to status.json."""
+    """Build a task's entry. A box that is ticked or crossed out decides its status; else status.json does."""
     status, status_text = checkboxes.read_checkbox_status(item.box), f"[{item.box.character}]"
     if recorded is not None and not status.is_closed:
         status, status_text = recorded.status, recorded.status_text
@@ -283,7 +283,7 @@ def _build_entry(task: Task, item: PlanItem, order: PlanOrder, recorded: Recorde
 def _build_phases(
     document: Document, outline: PlanOutline, order: PlanOrder, entries: Sequence[SourceEntry]
 ) -> Iterator[Phase]:
-    """The phases with tasks, in the order of the file."""
+    """Yield the phases with tasks, in the order of the file."""
     written = (
         Phase(
             key,

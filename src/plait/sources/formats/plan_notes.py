@@ -16,12 +16,12 @@ _REFERENCE = re.compile(rf"(?<![\w.])({NUMBER})(?:{TO}({NUMBER}))?(?!\w|\.[0-9])
 
 
 def normalize_number(value: str) -> str:
-    """The name of a phase: its number without zeros in front."""
+    """Return a phase's number without leading zeros."""
     return ".".join(str(part) for part in parse_number(value))
 
 
 def find_references(text: str) -> Iterator[TaskRange]:
-    """All numbers and ranges of a text whose gaps are single spaces. `3.1-4` is short for `3.1-3.4`."""
+    """Yield all numbers and ranges of a text in which gaps are single spaces. `3.1-4` is short for `3.1-3.4`."""
     for match in _REFERENCE.finditer(text):
         first, last = match[1], match[2] or ""
         if last and "." in first and "." not in last:
@@ -58,7 +58,7 @@ _MAX_NOTE_LINES = 20
 
 @dataclass(frozen=True, slots=True)
 class VerifyNote:
-    """`**VERIFY Phase N:**`: the tasks below it verify that phase. Unless `is_gating`, nothing waits for them."""
+    """A note `**VERIFY Phase N:**`: the tasks below it verify that phase. Unless `is_gating`, nothing waits for them."""
 
     line: int
     phase: str
@@ -68,7 +68,7 @@ class VerifyNote:
 
 @dataclass(frozen=True, slots=True)
 class PipelineStart:
-    """`**pipeline-start:** when 1.3 completes`; no `task` if that can't be made out."""
+    """A note `**pipeline-start:** when 1.3 completes`; `task` is empty if it can't be parsed."""
 
     line: int
     task: str
@@ -77,7 +77,9 @@ class PipelineStart:
 
 @dataclass(frozen=True, slots=True)
 class ExecutionNote:
-    """`Tasks 3.1-3.4 are [SEQUENTIAL] - reason`: `name` is the group as written, `subject` the text before it."""
+    """A note `Tasks 3.1-3.4 are [SEQUENTIAL] - reason`: `name` is the group as written, `subject` the text before the
+    marker.
+    """
 
     line: int
     is_parallel: bool
@@ -93,7 +95,7 @@ class ExecutionNote:
 
 @dataclass(frozen=True, slots=True)
 class TasksLabel:
-    """`**Tasks:**`: what follows are tasks like any other."""
+    """A label `**Tasks:**`: the tasks below it are ordinary ones again."""
 
     line: int
 
@@ -102,7 +104,7 @@ PlanStatement = VerifyNote | PipelineStart | ExecutionNote | TasksLabel
 
 
 def find_statements(markdown: Markdown) -> Iterator[PlanStatement]:
-    """In the order of the file. Only unindented lines, quotes and bullets count; a fence is an example."""
+    """Yield the statements in order. Only unindented lines, quotes and bullets count; a fence is an example."""
     covered = _find_example_lines(markdown)
     lines = markdown.lines.all
     for index, line in enumerate(lines):
@@ -127,7 +129,7 @@ def find_statements(markdown: Markdown) -> Iterator[PlanStatement]:
 
 
 def parse_pipeline_start(line: int, text: str) -> Iterator[PipelineStart]:
-    """The pipeline start that a text begins with."""
+    """Yield the pipeline start that a text begins with, if any."""
     plain = _strip_bold(text)
     match = _OPENING.match(plain)
     if match:
@@ -137,7 +139,7 @@ def parse_pipeline_start(line: int, text: str) -> Iterator[PipelineStart]:
 
 
 def _find_example_lines(markdown: Markdown) -> set[int]:
-    """The lines of code, comments and front matter."""
+    """Return the lines of code, comments and front matter."""
     covered = set(range(markdown.front_matter[1])) if markdown.front_matter else set()
     for block in markdown.blocks:
         if block.kind in (BlockKind.FENCE, BlockKind.HTML):
@@ -146,7 +148,7 @@ def _find_example_lines(markdown: Markdown) -> set[int]:
 
 
 def _parse_verify(line: int, text: str, *, label: bool) -> Iterator[VerifyNote]:
-    """In the open, only `VERIFY Phase 1:` in capitals is more than a sentence."""
+    """Yield a line's VERIFY note. Without bold, it needs capitals and a colon: `VERIFY Phase 1:`."""
     plain = _strip_bold(text)
     match = _VERIFY.match(plain)
     if match and (label or (plain.startswith("VERIFY") and ":" in plain)):
@@ -154,7 +156,7 @@ def _parse_verify(line: int, text: str, *, label: bool) -> Iterator[VerifyNote]:
 
 
 def _join_wrapped_lines(lines: list[str], index: int, text: str, covered: set[int]) -> str:
-    """A note with its continuation lines."""
+    """Join a note with its continuation lines."""
     parts = [text]
     for following in range(index + 1, min(len(lines), index + _MAX_NOTE_LINES)):
         line = lines[following]
@@ -165,7 +167,7 @@ def _join_wrapped_lines(lines: list[str], index: int, text: str, covered: set[in
 
 
 def _parse_notes(line: int, text: str, *, label: bool) -> Iterator[ExecutionNote]:
-    """The text before a marker names the group; the reason follows, up to the next group's name."""
+    """Yield a line's notes: a marker follows its group's name, and precedes the reason, up to the next name."""
     plain = _strip_bold(text)
     match = _NOTE.match(plain)
     if match is None or not (label or match["label"]):
@@ -197,5 +199,5 @@ def _parse_note(line: int, subject: str, marker: re.Match[str], reason: str) -> 
 
 
 def _strip_bold(text: str) -> str:
-    """Without bold, and with single spaces for gaps."""
+    """Remove bold markup and collapse whitespace."""
     return " ".join(text.replace("**", "").split())[:_MAX_NOTE_LENGTH]

@@ -31,7 +31,7 @@ _MAX_LINE_LENGTH = 1_000
 
 @dataclass(frozen=True, slots=True)
 class DependsClause:
-    """`(depends: 1.1, 2.3)`, as it is written. `unread`: it names no task."""
+    """`(depends: 1.1, 2.3)`, as it is written. `unread`: no task could be read from it."""
 
     line: int
     text: str
@@ -59,7 +59,7 @@ def split_depends(text: str, line: int) -> tuple[str, list[DependsClause]]:
 
 
 def parse_depends_line(block: Block) -> Iterator[DependsClause]:
-    """A bullet that only names dependencies: `- Depends on: 1.1`."""
+    """Yield the dependencies of a bullet that names nothing else: `- Depends on: 1.1`."""
     if len(block.text) > _MAX_LINE_LENGTH:
         return
     plain = " ".join(block.text.replace("**", "").split())
@@ -70,7 +70,7 @@ def parse_depends_line(block: Block) -> Iterator[DependsClause]:
 
 
 def parse_urgency(text: str) -> int | None:
-    """The priority of a word in capitals."""
+    """Return the priority that a word in capitals names, or None."""
     match = _URGENCY.search(_mask_code(text))
     return parse_priority(match[1]) if match else None
 
@@ -85,7 +85,7 @@ def _parse_clause(clause: re.Match[str], line: int) -> DependsClause | None:
 
 
 def _mask_code(text: str) -> str:
-    """The text with everything in back-ticks replaced by blanks, so that positions stay the same."""
+    """Replace everything in back-ticks, so that positions stay the same."""
     return _CODE.sub(lambda match: "`" * len(match[0]), text) if "`" in text else text
 
 
@@ -140,7 +140,7 @@ class PlanItem:
 
 @dataclass(slots=True)
 class PlanOutline:
-    """`notes` are paired with the phase that they are in."""
+    """The phases, items and notes of a plan; `notes` are paired with the phase that they are in."""
 
     phases: dict[str, PhaseHeading] = field(default_factory=dict)
     items: list[PlanItem] = field(default_factory=list)
@@ -149,7 +149,7 @@ class PlanOutline:
 
 
 def looks_like_plan(markdown: Markdown) -> bool:
-    """Whether there is a phase, and a box with an id at the margin; cheaper than `read_outline`."""
+    """Whether there is a phase and an unindented box with an id; cheaper than `read_outline`."""
     phases = any(_PHASE.match(heading.text) for heading in markdown.headings(2))
     return phases and any(
         block.checkbox is not None and block.parent is None and _TASK.match(block.checkbox.text)
@@ -158,7 +158,7 @@ def looks_like_plan(markdown: Markdown) -> bool:
 
 
 def read_outline(document: Document) -> PlanOutline:
-    """Every box with an id at the margin is an item once; what can't be one is a problem."""
+    """Read the outline. Every unindented box with an id is an item once; what can't be one is a problem."""
     walk = _OutlineBuilder(document)
     for element in _list_in_order(document.markdown):
         match element:
@@ -178,7 +178,7 @@ def read_outline(document: Document) -> PlanOutline:
 
 
 def _list_in_order(markdown: Markdown) -> list[Block | PlanStatement]:
-    """Headings, items and the statements between them; a heading comes before the statement in it."""
+    """Return headings, items and the statements between them in order; a heading comes before the statement in it."""
     kinds = {BlockKind.HEADING, BlockKind.ITEM}
     blocks = [block for block in markdown.blocks if block.kind in kinds and not block.quoted]
     return sorted(
@@ -188,7 +188,7 @@ def _list_in_order(markdown: Markdown) -> list[Block | PlanStatement]:
 
 
 class _OutlineBuilder:
-    """From the top of a plan to its end."""
+    """Builds the outline while it goes from the top of a plan to its end."""
 
     def __init__(self, document: Document) -> None:
         self.outline = PlanOutline()
@@ -230,7 +230,9 @@ class _OutlineBuilder:
         self._fresh = True
 
     def add_pipeline_start(self, statement: PipelineStart) -> None:
-        """Right below a heading it is about that phase, unless it names one of its tasks; else about the next one."""
+        """Assign a pipeline start to its phase: right below a heading to that phase, unless it names one of its tasks;
+        else to the next one.
+        """
         phase = self.phase
         if (
             phase is not None
@@ -264,7 +266,7 @@ class _OutlineBuilder:
             self._again = None
 
     def _extend_last(self, block: Block) -> None:
-        """A bullet that is indented by less than a list asks for still belongs to the task above it."""
+        """Extend the task above by a bullet that is indented too little for a nested list, but belongs to it."""
         if self._last is not None and self._last.stop == block.start:
             self._last.stop = self._find_end(block)
 
@@ -286,7 +288,7 @@ class _OutlineBuilder:
         return PlanItem(match[2], box, words, make_title(name), depends, block, stop, phase, self.verify)
 
     def _find_end(self, block: Block) -> int:
-        """The end of an item. An unindented line in bold, or with a statement, is not part of it."""
+        """Return the line after an item. An unindented line in bold, or with a statement, is not part of it."""
         lines = self._lines.all
         for line in range(max(block.start, block.head) + 1, block.stop):
             if lines[line].startswith(_ITEM_END_PREFIXES):
@@ -303,7 +305,7 @@ class _OutlineBuilder:
         return self.outline
 
     def _place_stray(self, item: PlanItem, ids: set[str]) -> None:
-        """A task outside of the phases is part of the phase of its number."""
+        """Put a task outside of the phases into the phase of its number."""
         if item.id in ids:
             message = f"{item.id} is listed again, outside of its phase: the one in its phase counts"
             self.outline.problems.append(self._document.make_info(item.start, message))
@@ -320,6 +322,6 @@ class _OutlineBuilder:
 
 
 def _list_candidate_phases(task: str) -> tuple[str, ...]:
-    """The phases that a task's number could be of: 2.5.1 of 2.5, else of 2."""
+    """Return the numbers of phases that a task may be in, by its own number: for 2.5.1 phase 2.5, else 2."""
     parts = plan_notes.normalize_number(task).split(".")
     return tuple(".".join(parts[:size]) for size in range(len(parts) - 1, 0, -1))

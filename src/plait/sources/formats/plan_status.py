@@ -32,7 +32,7 @@ STATUS_JSON_WORDS = {
 
 
 def read_status_json(document: Document) -> tuple[dict[str, RecordedStatus], list[Problem]]:
-    """The statuses by id; of a repeated id the last one counts. An unreadable file has none."""
+    """Return statuses by id, and problems; the last of a repeated id counts. An unreadable file has none."""
     try:
         root = validate_root(document.text, parse_json(document.text).value)
     except JsonSyntaxError as error:
@@ -54,7 +54,7 @@ def read_status_json(document: Document) -> tuple[dict[str, RecordedStatus], lis
 
 
 def validate_root(text: str, root: object) -> Record:
-    """The object with its list of tasks; raises JsonSyntaxError if it is anything else."""
+    """Return the object with its list of tasks; raise JsonSyntaxError if it is anything else."""
     if not isinstance(root, dict):
         raise JsonSyntaxError(text, 0, "it is not an object")
     if not isinstance(root.setdefault("tasks", []), list):
@@ -63,7 +63,7 @@ def validate_root(text: str, root: object) -> Record:
 
 
 def iter_task_records(root: Record) -> Iterator[Record]:
-    """The records with an id."""
+    """Iterate over the records with an id."""
     records = root["tasks"]
     assert isinstance(records, list)
     return (task for task in records if isinstance(task, dict) and isinstance(task.get("id"), str))
@@ -145,7 +145,7 @@ def _make_root(plan: Document) -> Record:
 
 
 def _apply_changes(root: Record, reading: Reading, changes: Iterable[StatusChange]) -> list[StatusChange]:
-    """Those of the changes that really change something. The plan's tasks that the file lacks are added."""
+    """Apply the changes, add the plan's tasks that the file lacks, and return the changes that had an effect."""
     task_by_id = {str(task["id"]): task for task in iter_task_records(root)}
     phases = {name.partition(".")[0]: task.get("phase") for name, task in reversed(task_by_id.items())}
     headings = {phase.key: phase.reason for phase in reading.phases}
@@ -178,7 +178,7 @@ def _make_task(name: str, phase: object, title: str, needs: Sequence[str], statu
 
 
 def _insert_tasks(root: Record, new: list[object]) -> None:
-    """At the end; by number if all the others are in that order."""
+    """Append the tasks; keep the list sorted by number if it was."""
     listed = root["tasks"]
     assert isinstance(listed, list)
     numbers = [_get_task_number(task) for task in listed]
@@ -193,7 +193,7 @@ def _get_task_number(task: object) -> Number:
 
 
 def _is_change(task: Record, change: StatusChange) -> bool:
-    """Whether the update changes the task. A completed task is not begun again by an update that comes late."""
+    """Whether the update changes the task. An update that comes late does not reopen a completed task."""
     was, word = task.get("status"), _WORD_BY_STATUS[change.status]
     if was != word:
         return not (was == "completed" and word == "in_progress")
@@ -213,7 +213,7 @@ def _find_start(change: StatusChange) -> datetime | None:
 
 
 def _update_task(task: Record, change: StatusChange) -> None:
-    """Change only the status keys, each in its place."""
+    """Change only the status keys, and keep the order of all keys."""
     fields = dict(_iter_status_fields(task, change))
     for key in _STATUS_KEYS:
         if key in fields:
@@ -223,7 +223,9 @@ def _update_task(task: Record, change: StatusChange) -> None:
 
 
 def _iter_status_fields(task: Record, change: StatusChange) -> Iterator[tuple[str, object]]:
-    """A start that the file has from an earlier run is not this one's."""
+    """Yield the keys to write with their values. A start time that is already in the file may be from an earlier run,
+    so it is not used.
+    """
     word, at, started = _WORD_BY_STATUS[change.status], ensure_utc(change.at), _find_start(change)
     yield "status", word
     if started is not None and word != "pending":
@@ -239,7 +241,7 @@ def _iter_status_fields(task: Record, change: StatusChange) -> Iterator[tuple[st
 
 
 def _update_totals(root: Record, changed: Sequence[StatusChange]) -> None:
-    """What follows from the tasks: when, where, how many, and by which runs."""
+    """Update what follows from the tasks: times, the current phase, the runs and the summary."""
     listed = list(iter_task_records(root))
     root["lastUpdatedAt"] = format_time(max(ensure_utc(change.at) for change in changed), "milliseconds")
     root["currentPhase"] = _find_current_task(listed).get("phase")
@@ -256,14 +258,14 @@ def _update_totals(root: Record, changed: Sequence[StatusChange]) -> None:
 
 
 def _find_current_task(listed: Sequence[Record]) -> Record:
-    """The first in progress, else the first that is not finished, else the last."""
+    """Return the first task in progress, else the first that is not finished, else the last."""
     words = [(_get_status_word(task), task) for task in listed]
     busy = (task for word, task in words if word == "in_progress")
     return next(busy, None) or next((task for word, task in words if word in {"pending", "failed"}), listed[-1])
 
 
 def _update_run(runs: list[object], batch: str, moments: list[datetime], listed: list[Record]) -> None:
-    """A run counts the tasks that ended since it began; it is over for as long as no task is in progress."""
+    """Update the batch's run: it counts the tasks that ended since it began, and is over while none is in progress."""
     run = next((run for run in runs if isinstance(run, dict) and run.get("runId") == batch), None)
     if run is None:
         run = {"runId": batch, "startedAt": format_time(min(moments), "milliseconds")}

@@ -53,7 +53,7 @@ def _read_entries(reader: JsonReader, root: JsonNode) -> Iterator[SourceEntry]:
 
 
 def _index_stories(root: JsonNode, reader: JsonReader | None = None) -> dict[str, JsonNode]:
-    """The stories by id; of several with one id the first counts."""
+    """Return the stories by id; of several with one id the first counts."""
     stories: dict[str, JsonNode] = {}
     for node in root["userStories"].items if "userStories" in root.members else ():
         name = json_tasks.read_id(node)
@@ -84,7 +84,7 @@ def _build_entry(reader: JsonReader, name: str, node: JsonNode) -> SourceEntry:
 
 
 def _read_priority(reader: JsonReader, node: JsonNode) -> int:
-    """1 is the highest, equal to P1."""
+    """Return the priority: in the file 1 is the highest, which is P1 or 0 here."""
     match node.get("priority"):
         case None:
             return 1

@@ -56,7 +56,7 @@ _MAX_SECTION_LENGTH = 200_000  # characters in all; the rest of a longer section
 
 
 def find_order_statements(document: Document, tasks: Sequence[ListedTask]) -> Iterator[OrderStatement]:
-    """All statements; their lines count from the file's first."""
+    """Yield all statements about order; their lines count from the file's first."""
     task_by_block = {id(task.block): task for task in tasks}
     for task in tasks:
         for aside in task.asides:
@@ -76,7 +76,9 @@ def find_order_statements(document: Document, tasks: Sequence[ListedTask]) -> It
 
 
 def _parse_owned(block: Block, owner: ListedTask) -> Iterator[OrderStatement]:
-    """In the text of a task that is a heading, each line may be a field: `**Dependencies**: T001`."""
+    """Yield the statements in a task's own text. In that of a task that is a heading, each line may be a field:
+    `**Dependencies**: T001`.
+    """
     if owner.place is None:
         if starts_with_verb(block.text):
             yield from parse_orders(block.text, block.text_line, subject=owner.id)
@@ -87,7 +89,7 @@ def _parse_owned(block: Block, owner: ListedTask) -> Iterator[OrderStatement]:
 
 
 def _is_order_section(path: Sequence[Block]) -> bool:
-    """Whether a section is about dependencies. A phase that installs some is not, nor is an example inside one."""
+    """Whether a section is about dependencies between tasks, not about installing some, and not in an example."""
     below = [heading.text for heading in path if heading.level > 1 and not is_phase(heading)]
     return any(map(_SECTION.search, below)) and not any(map(_NO_ORDER.search, below))
 
@@ -112,7 +114,7 @@ def _parse_block(block: Block) -> Iterator[OrderStatement]:
 
 
 def _parse_table(block: Block) -> Iterator[OrderStatement]:
-    """A column of tasks, and columns with what each needs or blocks."""
+    """Yield the statements of a table: one column has tasks, others what each needs or blocks."""
     header, *rows = block.rows
     task_column = next((n for n, cell in enumerate(header) if _TASK.search(cell)), 0)
     after = [n for n, cell in enumerate(header) if n != task_column and _AFTER.search(cell)]
@@ -132,7 +134,7 @@ _MAX_EDGES = 50_000  # edges that statements may make: a range of hundreds befor
 
 @dataclass
 class SpecKitNeeds:
-    """The needs of each task, by its index. `ranks`: the phase that each is in, counted from 0; None is no phase."""
+    """The needs of each task, by index. `ranks` numbers each task's phase, from 0; None: it is in no phase."""
 
     document: Document
     tasks: Sequence[ListedTask]
@@ -163,7 +165,7 @@ class SpecKitNeeds:
             self._needs[index].setdefault(on, need)
 
     def _add_statement(self, statement: OrderStatement) -> int:
-        """Add the edges of a statement; returns how many there are."""
+        """Add the edges of a statement; return how many there are."""
         earlier, later = (
             [name for ref in side for name in self._find_named(ref)] for side in (statement.earlier, statement.later)
         )
@@ -184,14 +186,16 @@ class SpecKitNeeds:
         return count
 
     def _find_named(self, ref: TaskRange) -> list[str]:
-        """Ranges are over the tasks that exist, and may be written backwards; a single task need not exist."""
+        """Return the ids that a reference means. Ranges cover only existing tasks, and may be written backwards; a
+        single task need not exist.
+        """
         if not ref.last:
             return self._ids.find(ref) or [f"T{ref.first[1:]}"]  # T031 may be called T031-MIN
         first, last = sorted((ref.first, ref.last), key=make_key)
         return self._ids.find(TaskRange(first, last))
 
     def _contradicts(self, index: int, on: str) -> bool:
-        """Whether the file's own order has `on` after this task: in a later phase, or past a task without [P]."""
+        """Whether the file's own order puts `on` after this task: in a later phase, or past a task without [P]."""
         other = self._index_by_id.get(on)
         if other is None or other == index:
             return False
@@ -203,7 +207,7 @@ class SpecKitNeeds:
 
 
 def _count_points(tasks: Sequence[ListedTask], ranks: Sequence[int | None]) -> Iterator[int]:
-    """For each task, the number of tasks without [P] above it in its phase."""
+    """Yield for each task the number of tasks without [P] above it in its phase."""
     counts: dict[int | None, int] = {}
     for task, rank in zip(tasks, ranks, strict=True):
         yield counts.get(rank, 0)
@@ -211,10 +215,10 @@ def _count_points(tasks: Sequence[ListedTask], ranks: Sequence[int | None]) -> I
 
 
 def _iter_written_order(tasks: Sequence[ListedTask], ranks: Sequence[int | None]) -> Iterator[tuple[int, int, str]]:
-    """The written order in as few edges as possible.
+    """Yield the written order in as few edges as possible.
 
-    A task without [P] follows the run of tasks with [P] above it, or the last one without; one with [P] follows the last
-    one without.
+    A task without [P] follows the run of tasks with [P] above it, or the last one without; one with [P] follows the
+    last one without.
     """
     points: dict[int | None, list[int]] = {}
     runs: dict[int | None, list[int]] = {}
@@ -264,7 +268,7 @@ def _read_document(document: Document) -> Reading:
 
 
 def _assign_phases(phases: PhaseBuilder, tasks: Sequence[ListedTask]) -> dict[int, str]:
-    """The phase of each heading with tasks. A heading inside a phase of the same name continues it."""
+    """Return the phase of each heading with tasks. A heading inside a phase of the same name continues it."""
     keys: dict[int, str] = {}
     last: tuple[Block, str] | None = None
     for heading in {id(task.heading): task.heading for task in tasks}.values():
@@ -298,7 +302,7 @@ def _build_entries(
 
 
 def _write_statuses(path: str, text: str, changes: Sequence[StatusChange]) -> Rewrite:
-    """Statuses of tasks in lists go into their boxes, those of headings behind them."""
+    """Write the statuses of listed tasks into their boxes, those of headings into these or their fields."""
     changes = status_changes.select_file_changes(path, changes)
     document = Document(path, to_printable(text))
     headed = [task for task in find_tasks(document.markdown) if task.place is not None] if changes else []

@@ -65,7 +65,7 @@ _MAX_SHOWN_LENGTH = 120
 
 @dataclass(frozen=True, slots=True)
 class OrderStatement:
-    """Each of `later` comes after all of `earlier`."""
+    """A statement that each of `later` comes after all of `earlier`."""
 
     earlier: tuple[TaskRange, ...]
     later: tuple[TaskRange, ...]
@@ -81,20 +81,21 @@ class _Token:
 
 
 def starts_with_verb(text: str) -> bool:
-    """`depends on T001`: a statement whose subject is left out."""
+    """Whether the text states an order without its subject, as in `depends on T001`."""
     return _VERB_FIRST.match(text) is not None
 
 
 def parse_refs(text: str) -> tuple[TaskRange, ...]:
-    """The ids of a list such as a table's cell; those in parentheses only if there are no others."""
+    """Return the ids of a list such as a table's cell; those in parentheses only if there are no others."""
     tokens = [token for _, _, clause in _split_clauses(text, fenced=False) for token in clause]
     return tuple(ref for group in _group_refs(tokens) for ref in group.refs)
 
 
 def parse_orders(text: str, first: int = 0, *, fenced: bool = False, subject: str = "") -> Iterator[OrderStatement]:
-    """All statements about order in a text, which begins on line `first`.
+    """Yield all statements about order in a text, which begins on line `first`.
 
-    In a fence each line stands alone, and only arrows count. `subject`: the task of a text that begins with a verb.
+    In a fence each line stands alone, and only arrows count. `subject` is the task meant by a text that begins with a
+    verb.
     """
     about = [_Token("ref", 0, TaskRange(subject))] if subject else []
     for line, clause_text, clause in _split_clauses(text, fenced=fenced):
@@ -105,7 +106,7 @@ def parse_orders(text: str, first: int = 0, *, fenced: bool = False, subject: st
 
 
 def _split_clauses(text: str, *, fenced: bool) -> Iterator[tuple[int, str, list[_Token]]]:
-    """The statements of a text as tokens, each with its line and its words."""
+    """Yield the statements of a text as tokens, each with its line and its words."""
     tokens: list[_Token] = []
     clause_start, line, start, depth = 0, 0, 0, 0
     for match in _TOKEN.finditer(text):
@@ -147,7 +148,7 @@ class _RefGroup:
 
 
 def _group_refs(tokens: Sequence[_Token]) -> list[_RefGroup]:
-    """Those outside parentheses, if there are any."""
+    """Return the groups of ids outside parentheses or, if there are none, those inside."""
     groups: list[_RefGroup] = []
     for index, token in enumerate(tokens):
         if token.ref is None:
@@ -166,7 +167,7 @@ _Statement = tuple[Sequence[TaskRange], Sequence[TaskRange]]
 
 
 def _parse_statements(tokens: Sequence[_Token]) -> Iterator[_Statement]:
-    """What comes first, and what comes after it."""
+    """Yield for each operator the ids that come first and the ids that come after them."""
     operators = [n for n, token in enumerate(tokens) if token.kind in _OPERATORS and token.depth == 0]
     segments = [tokens[start + 1 : stop] for start, stop in pairwise([-1, *operators, len(tokens)])]
     verbs = [False, *(tokens[index].kind not in _ARROWS for index in operators), False]
@@ -181,7 +182,7 @@ def _parse_statements(tokens: Sequence[_Token]) -> Iterator[_Statement]:
 
 
 def _parse_asides(tokens: Sequence[_Token]) -> Iterator[_Statement]:
-    """`T004 (depends on T001)`: a verb right after the parenthesis, about the ids in front of it."""
+    """Yield statements in parentheses that begin with a verb, about the ids before: `T004 (depends on T001)`."""
     start = 0
     for index, token in enumerate(tokens):
         if token.depth == 0:
@@ -199,7 +200,7 @@ def _parse_asides(tokens: Sequence[_Token]) -> Iterator[_Statement]:
 
 
 def _find_subject(segment: Sequence[_Token], kind: str, *, shared: bool) -> Sequence[TaskRange]:
-    """The ids before a verb. Between two verbs the last id is the subject of the second one."""
+    """Return the ids before a verb. Between two verbs the last id is the subject of the second one."""
     groups = _group_refs(segment)
     if not groups:
         return ()
@@ -213,7 +214,7 @@ def _find_subject(segment: Sequence[_Token], kind: str, *, shared: bool) -> Sequ
 def _find_object(
     segment: Sequence[_Token], *, shared: bool, max_words: int = _MAX_WORDS_AFTER_VERB
 ) -> Sequence[TaskRange]:
-    """The ids right after a verb. Between two verbs the last one belongs to the second, if the first has others."""
+    """Return the ids right after a verb. Between two verbs the last one belongs to the second, if the first has others."""
     groups = _group_refs(segment)
     if not groups:
         return ()
@@ -255,7 +256,8 @@ _EXAMPLES = re.compile(r"\W*(?:format|legend)\b|.*\bexamples?\b", re.IGNORECASE)
 class ListedTask:
     """A task in the list, or with a heading of its own. `asides` are remarks about its dependencies.
 
-    `written_id` is as in the file; `id` is unique. `heading` is its phase's. `place`: the task is a heading.
+    `written_id` is as in the file; `id` is unique. `heading` is the heading of its phase. `place` is set if the task is
+    a heading.
     """
 
     block: Block
@@ -278,7 +280,7 @@ def has_task_headings(markdown: Markdown) -> bool:
 
 
 def find_tasks(markdown: Markdown) -> list[ListedTask]:
-    """Those in lists, and those that are headings; a heading above listed tasks, or of one, is no task of its own."""
+    """Return tasks in lists, and headings that are tasks: not one above listed tasks, or of one of them."""
     names = UniqueNames()
     listed = list(_find_listed_tasks(markdown, names))
     ids = {task.written_id.lower() for task in listed}
@@ -302,7 +304,9 @@ def find_tasks(markdown: Markdown) -> list[ListedTask]:
 
 
 def _find_listed_tasks(markdown: Markdown, names: UniqueNames) -> Iterator[ListedTask]:
-    """Outside the phases a box may repeat the id of a task: a summary, a validation list. That makes no second task."""
+    """Yield the tasks in lists. Outside the phases a box may repeat the id of a task (a summary, a validation list),
+    which makes no second task.
+    """
     under = {id(block): path for block, path in walk_outline(markdown)}
     phased = any(is_phase(heading) for heading in markdown.headings(2))
     seen: set[str] = set()
@@ -324,7 +328,7 @@ def is_phase(heading: Block) -> bool:
 
 
 def parse_phase(heading: Block) -> tuple[str, str]:
-    """The key of a phase, and its title."""
+    """Return the key of a phase, and its title."""
     match = _PHASE.match(heading.text)
     if match is None:
         return "", heading.text
@@ -332,7 +336,7 @@ def parse_phase(heading: Block) -> tuple[str, str]:
 
 
 def _find_phase_heading(path: Sequence[Block], *, phased: bool) -> Block | None:
-    """The innermost heading that names a phase; else, in a file with phases, the one of their level."""
+    """Return the innermost heading that names a phase; else, in a file with phases, the heading of their level."""
     inner = next((heading for heading in reversed(path) if heading.level > 1 and is_phase(heading)), None)
     if inner is not None or not phased:
         return inner
@@ -357,5 +361,5 @@ def _make_listed_task(
 
 
 def _states_order(aside: str) -> bool:
-    """`(depends on T012)`, but not `(requires a login)`."""
+    """Whether a remark is about the order of tasks: `(depends on T012)`, but not `(requires a login)`."""
     return starts_with_verb(aside) and _NAMED.search(aside) is not None

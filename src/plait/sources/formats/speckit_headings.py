@@ -26,9 +26,9 @@ _UNMARKED = {SourceStatus.DOING, SourceStatus.SKIPPED}  # without a field, these
 
 @dataclass(slots=True)
 class TaskHeading:
-    """A heading that is a task, up to but not including line `stop`. `match` is that of its text without marks.
+    """A heading that is a task, up to but not including line `stop`. `match` is of its text without marks.
 
-    `value` is the text of its status field, from `value_start` in the file; None without a field.
+    `value` is the text of its status field, which is at `value_start` in the file; None without a field.
     """
 
     block: Block
@@ -48,7 +48,7 @@ class TaskHeading:
 
 
 class HeadedTask(Protocol):
-    """A task as its status is written; `place` is None if it is no heading."""
+    """A task whose status is written; `place` is None if it is no heading."""
 
     @property
     def id(self) -> str: ...
@@ -59,7 +59,7 @@ class HeadedTask(Protocol):
 
 
 def find_task_headings(markdown: Markdown, is_task: re.Pattern[str]) -> list[TaskHeading]:
-    """The headings below the first level whose text matches."""
+    """Find the headings below the first level whose text matches."""
     found: list[TaskHeading] = []
     open_headings: list[TaskHeading] = []
     for block, path in walk_outline(markdown):
@@ -77,7 +77,7 @@ def find_task_headings(markdown: Markdown, is_task: re.Pattern[str]) -> list[Tas
 
 
 def _add_status_field(place: TaskHeading, markdown: Markdown, block: Block) -> None:
-    """The first one directly below the heading counts."""
+    """Record the status field of a task; the first one directly below the heading counts."""
     if place.value is not None or block.kind not in {BlockKind.ITEM, BlockKind.PARAGRAPH}:
         return
     for field in find_bold_fields(block):
@@ -127,6 +127,6 @@ def _make_edits(
 
 
 def _remove_tick(start: int, line: str, tick: re.Match[str]) -> TextEdit:
-    """Take the spaces before it away too, unless they make the line a heading."""
+    """Remove a tick and the spaces before it, unless those make the line a heading."""
     first = tick.start() if line[: tick.start()].strip("#\ufeff \t") else tick.end() - len(tick[0].lstrip())
     return TextEdit(start + first, start + tick.end(), "")

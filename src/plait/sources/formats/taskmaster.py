@@ -46,17 +46,17 @@ class TreeTask:
 
     @cached_property
     def text(self) -> str:
-        """All sections as markdown."""
+        """All sections of the task as markdown."""
         return json_tasks.render_sections(self.node, _SECTIONS)
 
     @cached_property
     def part_ids(self) -> dict[str, None]:
-        """In their order."""
+        """The ids of the subtasks, in order."""
         return dict.fromkeys(part.id for part in self.parts)
 
     @cached_property
     def own_status(self) -> SourceStatus:
-        """The status in the file; a missing or unknown one is pending."""
+        """The status in the file; a missing or unknown one means to do."""
         status = self.node.get("status")
         return (vocabulary.parse_status(status) if isinstance(status, str) else None) or SourceStatus.TODO
 
@@ -71,7 +71,7 @@ class TreeTask:
 
 
 def find_task_lists(root: JsonNode) -> dict[str, JsonNode]:
-    """The lists of tasks by tag; in an older file without tags, the only list has the tag ""."""
+    """Return the lists of tasks by tag; in an older file without tags, the only list has the tag ""."""
     tags = {
         tag: member.node["tasks"] for tag, member in root.members.items() if isinstance(member.node.get("tasks"), list)
     }
@@ -79,7 +79,7 @@ def find_task_lists(root: JsonNode) -> dict[str, JsonNode]:
 
 
 def build_tree(tasks: JsonNode, reader: JsonReader | None = None) -> list[TreeTask]:
-    """The tasks with their subtasks; an entry without an id, or with a repeated one, is ignored."""
+    """Build the tasks with their subtasks; an entry without an id, or with a repeated one, is ignored."""
     return list(_iter_tasks(tasks, None, {}, reader))
 
 
@@ -104,7 +104,7 @@ def _iter_tasks(
 
 
 def make_status_edits(statuses: Mapping[TreeTask, SourceStatus]) -> Iterator[TextEdit]:
-    """The edits that make it so, and that keep each task in step with its subtasks."""
+    """Return the edits that write these statuses and keep each task in step with its subtasks."""
     new: dict[TreeTask, SourceStatus] = {}
     for task, status in statuses.items():
         written = vocabulary.parse_status(_STATUSES.get(status, "")) or task.status
@@ -121,9 +121,9 @@ def make_status_edits(statuses: Mapping[TreeTask, SourceStatus]) -> Iterator[Tex
 
 
 def _derive_parent_status(parent: TreeTask, new: Mapping[TreeTask, SourceStatus]) -> SourceStatus | None:
-    """What becomes of a task when subtasks of it change: done when they are, in progress when one has begun.
+    """Return the new status of a task whose subtasks change: done when they are, in progress when one has begun.
 
-    If it was closed while some of them were not, a person decided that, and it stays.
+    None to keep it: if it was closed while some of them were not, a person decided that.
     """
     statuses = [new.get(part, part.own_status) for part in parent.parts]
     has_started = any(status in {SourceStatus.DOING, SourceStatus.DONE} for status in statuses)
@@ -184,7 +184,7 @@ def _read_entries(tag: str, reader: JsonReader, root: JsonNode) -> Iterator[Sour
 
 
 def _choose_list(root: JsonNode, tag: str, reader: JsonReader) -> JsonNode | None:
-    """The list of a tag; the only list of a file also has the default tag."""
+    """Return the list of a tag; a file's only list also has the default tag. Without one, report a problem."""
     lists = find_task_lists(root)
     if tag in lists:
         return lists[tag]
@@ -221,7 +221,7 @@ def _build_entry(reader: JsonReader, task: TreeTask, needs: tuple[Need, ...], pr
 
 
 def _add_parent_text(task: TreeTask) -> str:
-    """A subtask gets the text of its task: its author assumed that the reader knows it."""
+    """Return the text of a task. A subtask also gets its parent's text: its author assumed that the reader knows it."""
     if task.parent is None:
         return task.text
     context = f"# Context: this is a part of {task.parent.id}, {task.parent.title}"
@@ -229,7 +229,7 @@ def _add_parent_text(task: TreeTask) -> str:
 
 
 def _read_task_needs(reader: JsonReader, task: TreeTask) -> Iterator[Need]:
-    """In a subtask a bare number is a sibling, if there is one, else a task."""
+    """Yield the needs of a task. In a subtask a bare number is a sibling, if there is one, else a task."""
     above = task.parent
     for need in json_tasks.read_needs(reader, task.node, "dependencies"):
         sibling = f"{above.id}.{need.on}" if above else ""
@@ -267,7 +267,7 @@ def _write_statuses(path: str, text: str, changes: Sequence[StatusChange]) -> Re
 
 
 def _index_tasks(trees: Mapping[str, Sequence[TreeTask]], tag: str) -> TaskIndex[TreeTask]:
-    """Where a change of this tag can belong, in the list that the reader chose; without a tag, in any of them."""
+    """Return the tasks that a change with this tag can be about: of the reader's list; without a tag, of all."""
     if tag in trees:
         chosen = trees[tag]
     elif not tag or (len(trees) == 1 and tag == ReadOptions().tag):

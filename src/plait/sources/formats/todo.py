@@ -38,7 +38,7 @@ _LINES = re.compile(r":[0-9]+(?:[-:,][0-9]+)*\Z")
 
 
 def parse_declared_files(texts: Iterable[str]) -> tuple[str, ...]:
-    """The paths in their order. A bullet in words (`Other modules`) declares none."""
+    """Return the declared paths in their order. A bullet in words (`Other modules`) declares none."""
     files: dict[str, None] = {}
     for text in texts:
         for part in _COMMA.split(_REMARK.sub(" ", _LINK.sub(r"\1", text))):
@@ -47,7 +47,7 @@ def parse_declared_files(texts: Iterable[str]) -> tuple[str, ...]:
 
 
 def _parse_part(part: str) -> tuple[str, ...]:
-    """The first word may be any path; later ones only count if they are clearly paths."""
+    """Return the paths in a part of a list. Its first word may be any path; later ones must clearly be paths."""
     ticked = _TICKED.match(part)
     words = part.split()
     if not words:
@@ -125,7 +125,7 @@ class TodoNeeds:
             self.problems.append(self._document.make_info(placed.field.line, message, hint))
 
     def _find_named(self, item: TodoItem, placed: PlacedField, ref: TaskRange, number: int) -> Iterator[str]:
-        """The tasks that a number means. One that the text calls finished counts if the file disagrees."""
+        """Yield the tasks that a number means. One that the text calls finished counts if the file disagrees."""
         existing = self._numbers.get(number, ())
         if not existing:
             if not ref.is_settled:
@@ -177,7 +177,7 @@ _MAX_SEARCH_LENGTH = 200  # as far as a value is searched for a length of time o
 
 
 def detect(source: SourceFiles) -> Confidence:
-    """A file with `### N. Title` headings of which one has a field or a tick.
+    """Recognise a file with `### N. Title` headings of which one has a field or a tick.
 
     Numbered headings alone are any document, unless that is called TODO and has nothing else that could be tasks. Where
     there are more checkboxes outside of them, those are the tasks, and the headings an order or a history.
@@ -253,7 +253,7 @@ def _field_value(item: TodoItem, key: str) -> str:
 
 
 def _read_priority(item: TodoItem) -> int:
-    """The task's own, else that of the section it is in: `## High Priority`."""
+    """Return the task's own priority, else that of its section: `## High Priority`."""
     declared = vocabulary.parse_priority(_field_value(item, "priority")[:_MAX_SEARCH_LENGTH])
     if declared is not None:
         return declared
@@ -265,7 +265,7 @@ def _read_priority(item: TodoItem) -> int:
 
 
 def _find_since(item: TodoItem) -> datetime | None:
-    """The time of its status, else the day it was started."""
+    """Return the time of the task's status, else the day it was started; None if neither is known."""
     status = item.find(todo_status.STATUS_FIELD)
     key = todo_status.DATE_FIELDS.get(todo_status.get_current_status(item), todo_status.DATE_FIELDS[SourceStatus.DOING])
     value = _field_value(item, key.lower())

@@ -35,7 +35,7 @@ TASK_FIELDS = frozenset({
 
 @dataclass(frozen=True, slots=True)
 class TodoHeading:
-    """`73. Title` taken apart; `title` has no ticks around it. `ticked`: there was one."""
+    """The parts of `73. Title`; `title` has no ticks around it. `ticked`: there was one."""
 
     number: str
     gap: str
@@ -54,7 +54,7 @@ def parse_heading(text: str) -> TodoHeading | None:
 
 
 def _strip_ticks(text: str) -> tuple[int, int]:
-    """Where a text starts and stops without the ticks and the spaces around it."""
+    """Return where a text starts and stops without the ticks and spaces around it."""
     start, stop = 0, len(text)
     while start < stop and _is_tick_or_space(text, start):
         start += 1
@@ -84,7 +84,7 @@ class FieldStyle:
 
 @dataclass(frozen=True, slots=True)
 class PlacedField:
-    """A field, and the paragraph or bullet around it; its lines end before `stop`.
+    """A field, and the paragraph or bullet around it, whose lines end before `stop`.
 
     `text` is the part of its value on its own line, from `start` in the text.
     """
@@ -101,7 +101,7 @@ class PlacedField:
 class TodoItem:
     """A task's lines, from `line` up to but not including `stop`; lines count from 0.
 
-    `blocks` are those before the first heading inside it: what such a heading begins has fields of its own.
+    `blocks` are those before the first heading inside it, below which fields are no longer the task's.
     """
 
     id: str
@@ -113,7 +113,7 @@ class TodoItem:
     fields: list[PlacedField] = field(default_factory=list)
 
     def find(self, *keys: str) -> PlacedField | None:
-        """The first field that has one of these names."""
+        """Return the first field with one of these names, or None."""
         return next((placed for placed in self.fields if placed.field.key in keys), None)
 
     def find_all(self, key: str) -> list[PlacedField]:
@@ -129,11 +129,11 @@ class TodoItem:
 
     @property
     def is_listing(self) -> bool:
-        """Whether its section is about an order, or is a store of ideas."""
+        """Whether the task's section only orders tasks or collects ideas."""
         return self.section is not None and _LISTING.search(make_label(self.section.text)) is not None
 
     def read_values(self, placed: PlacedField) -> list[str]:
-        """A field's value; without one, the bullets inside its bullet or after its paragraph."""
+        """Return a field's value; if it has none, the bullets inside its bullet or after its paragraph."""
         if placed.field.value:
             return [placed.field.value]
         if placed.block.kind is BlockKind.ITEM:
@@ -145,7 +145,7 @@ class TodoItem:
 
 
 def find_items(markdown: Markdown) -> list[TodoItem]:
-    """All tasks in the order of the file. Repeated numbers get unique ids: 73, 73.2, 73.3.
+    """Return all tasks in the order of the file. Repeated numbers get unique ids: 73, 73.2, 73.3.
 
     In a file whose tasks have fields, a heading without any, in a section that is an order or a backlog, is no task.
     """
@@ -161,7 +161,7 @@ def find_items(markdown: Markdown) -> list[TodoItem]:
 
 
 def find_numbered_headings(markdown: Markdown) -> list[TodoItem]:
-    """The headings that may be tasks; their ids are their numbers."""
+    """Return the headings that may be tasks; their ids are their numbers."""
     items: list[TodoItem] = []
     current: TodoItem | None = None
     section: Block | None = None
@@ -188,7 +188,7 @@ def find_numbered_headings(markdown: Markdown) -> list[TodoItem]:
 
 
 def _split_margin_fields(markdown: Markdown, block: Block) -> Iterator[Block]:
-    """An unindented field right below a bullet is not part of it, although markdown counts it so."""
+    """Split unindented fields from the bullet above them, which markdown counts them to."""
     lines = block.text.split("\n") if block.kind is BlockKind.ITEM and "\n**" in block.text else ()
     at = next((n for n in range(1, len(lines)) if _is_margin_field(markdown, block.head + n)), None)
     if at is None or block.quoted:
@@ -209,7 +209,7 @@ def _is_top_level(block: Block) -> bool:
 
 
 def _find_item_end(block: Block) -> int | None:
-    """The line at which this block ends a task, or None.
+    """Return the line at which this block ends a task, or None.
 
     A line with dashes below it is a text and a rule, unless it is the title of a section.
     """
@@ -244,7 +244,7 @@ def _find_fields(markdown: Markdown, item: TodoItem) -> Iterator[PlacedField]:
 
 
 def _parse_fields(block: Block) -> Iterator[BoldField]:
-    """Those of the block; `**Files Affected** (3 modules):` is one too."""
+    """Yield the fields of a block; `**Files Affected** (3 modules):` is one too."""
     noted = _NOTED.match(block.text) if block.kind in {BlockKind.PARAGRAPH, BlockKind.ITEM} else None
     if noted is None:
         yield from find_bold_fields(block)
@@ -253,7 +253,7 @@ def _parse_fields(block: Block) -> Iterator[BoldField]:
 
 
 def _find_block_end(markdown: Markdown, block: Block) -> int:
-    """The line after the block's last non-blank line."""
+    """Return the line after the block's last non-blank line."""
     stop = min(block.stop, len(markdown.lines))
     while stop > block.start + 1 and not markdown.lines.strip_end(stop - 1).strip():
         stop -= 1

@@ -37,7 +37,7 @@ class TokenKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """`bounds` are the ends of a number or a range.
+    """A piece of a text. `bounds` are the ends of a number or a range.
 
     `has_task_word`: as in `Task#72`. `is_marked`: a number with #, or a note in square brackets.
     """
@@ -51,7 +51,7 @@ class Token:
 
 
 def tokenize(text: str) -> Iterator[Token]:
-    """A link is its text, and brackets are one token."""
+    """Split a text into tokens. A link is its text, and brackets with their content are one token."""
     chunks = [match[0] for match in _CHUNK.finditer(_LINK.sub(r"\1", text))]
     ends = _match_brackets(chunks)
     index = 0
@@ -70,7 +70,7 @@ def tokenize(text: str) -> Iterator[Token]:
 
 
 def _match_brackets(chunks: list[str]) -> dict[int, int]:
-    """The end of each bracket that is closed; others are ignored."""
+    """Map each opening bracket to its closing one; brackets without a partner are ignored."""
     pairs: dict[int, int] = {}
     opened: list[int] = []
     for index, chunk in enumerate(chunks):
@@ -125,14 +125,14 @@ _COUNTED = _word_set(
 
 @dataclass(frozen=True, slots=True)
 class TodoReferences:
-    """`has_note`: the text also has something that is not a dependency."""
+    """The tasks that a text names. `has_note`: the text also has something that is not a dependency."""
 
     refs: tuple[TaskRange, ...] = ()
     has_note: bool = False
 
 
 def parse_references(text: str) -> TodoReferences:
-    """Never raises, and takes time in proportion to the text."""
+    """Parse a text about dependencies. Never raises, and takes time in proportion to the text."""
     tokens = list(tokenize(text))
     if not tokens or tokens[0].text.lower() in _NONE:
         return TodoReferences()
@@ -142,7 +142,7 @@ def parse_references(text: str) -> TodoReferences:
 
 
 class _ReferenceParser:
-    """One pass over the tokens. `_other`: the numbers of this list count something else, as in `Layers 0, 1`."""
+    """Parses the tokens in one pass. `_other`: the numbers of this list count something else, as in `Layers 0, 1`."""
 
     def __init__(self, tokens: list[Token], *, soft: bool = False) -> None:
         self.refs: list[TaskRange] = []
@@ -192,7 +192,7 @@ class _ReferenceParser:
         self._before = token.text
 
     def _read_bounds(self, token: Token) -> tuple[int, int]:
-        """`72 - 77` and `72 through 77` are three tokens, and one range."""
+        """Return the ends of a number or a range; the three tokens `72 - 77` or `72 through 77` are one range."""
         first, last = token.bounds or (0, 0)
         until, end = self._peek(1), self._peek(2)
         if until is None or until.text.lower() not in _UNTIL or end is None or end.bounds is None or end.has_task_word:
@@ -229,14 +229,14 @@ class _ReferenceParser:
         return after is not None and after.text.lower() in _DONE
 
     def _remarks(self) -> set[str]:
-        """The words in the brackets that follow."""
+        """Return the words in the brackets that follow."""
         after = self._peek(1)
         if after is None or after.kind is not TokenKind.NOTE:
             return set()
         return {word.strip(".:*_").lower() for word in after.text.split()}
 
     def _read_note(self, token: Token) -> None:
-        """Brackets are a remark, unless they only list tasks: `(Task 5)`, `[72, 73]`."""
+        """Read references in brackets, if these only list tasks: `(Task 5)`, `[72, 73]`."""
         inner = list(tokenize(token.text))
         if not inner or any(part.kind in {TokenKind.NOTE, TokenKind.STOP} for part in inner):
             return

@@ -46,7 +46,7 @@ _EMPTY = re.compile(r"\(\s*,?\s*\)")
 
 
 def parse_status_value(value: str) -> SourceStatus | None:
-    """The status of a value; remarks after it (`Blocked by Task 5`, `Complete - all pass`) are ignored."""
+    """Return the status of a value; remarks after it (`Blocked by Task 5`, `Complete - all pass`) are ignored."""
     value = _strip_checkbox(value[:_MAX_STATUS_LENGTH])
     bracketed = _BRACKETED.match(value)
     for part in (value, bracketed[1] if bracketed else "", _CUT.split(value, maxsplit=1)[0]):
@@ -63,7 +63,7 @@ def _strip_checkbox(value: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class StatusSpelling:
-    """How one status is written; None for what a single word doesn't show."""
+    """How one status is written; a part is None if a single word doesn't show it."""
 
     bracketed: bool
     case: LetterCase | None  # as a function that converts a word
@@ -102,7 +102,7 @@ class StatusSpeller:
         self._capital = any(spelling.case is None for spelling in spellings)
 
     def spell(self, status: SourceStatus, instead: str = "") -> str:
-        """The word for a status, in the style of the one it replaces, else in the file's."""
+        """Return the word for a status, in the style of the one it replaces, else in the file's."""
         own = StatusSpelling.detect(instead[:_MAX_STATUS_LENGTH])
         word = max(STATUS_SPELLINGS[status], key=lambda word: self._words[word])
         if own is None:
@@ -122,7 +122,7 @@ def _most_common(values: Iterable[T]) -> T | None:
 
 
 def split_status(value: str) -> tuple[str, str]:
-    """A status and the remark after it."""
+    """Split a value into the status and the remark after it."""
     bracketed = _BRACKETED.match(value[:_MAX_STATUS_LENGTH])
     if bracketed:
         return value[: bracketed.end()], value[bracketed.end() :]
@@ -131,7 +131,7 @@ def split_status(value: str) -> tuple[str, str]:
 
 
 def replace_status(value: str, token: str, status: SourceStatus, day: str) -> str:
-    """Replace the status; emphasis and remark stay."""
+    """Replace the status in a value; emphasis and remark stay."""
     head, note = split_status(value)
     lead = head[: len(head) - len(head.lstrip(_EMPHASIS))]
     trail = head[len(head.rstrip(_EMPHASIS)) :] if lead else ""
@@ -153,7 +153,7 @@ def _update_note(note: str, status: SourceStatus, day: str) -> str:
 
 
 def get_current_status(item: TodoItem) -> SourceStatus:
-    """A tick on the title means done, whatever the status; an unknown status means not started."""
+    """Return a task's status. A tick on the title means done, whatever the field; unknown means to do."""
     if item.heading.is_ticked:
         return SourceStatus.DONE
     status = item.find(STATUS_FIELD)
@@ -273,7 +273,7 @@ class _TodoEditor:
             yield TextEdit(starts[reason.field.line], starts[reason.stop], "")
 
     def _insert_status(self, item: TodoItem, new_fields: list[tuple[str, str]]) -> TextEdit:
-        """A status where there was none: above the first field, else under the heading, as the file usually does."""
+        """Insert a status: above the first field, else under the heading, as the file usually does."""
         first = item.fields[0] if item.fields else None
         if first is not None and first.field.key in _TOP_FIELDS:
             at = self._lines.starts[first.field.line]
@@ -291,7 +291,7 @@ class _TodoEditor:
         return self._insert_lines(item.line, new)
 
     def _insert_lines(self, number: int, new: list[str]) -> TextEdit:
-        """Whole lines behind a line, ended as it is; a last line without an end stays without one."""
+        """Insert whole lines after a line, with its line end; a last line without an end stays without one."""
         end = self._lines.line_end(number)
         at = self._lines.starts[number + 1]
         text = "".join(line + end for line in new) if end else "".join(self._lines.eol + line for line in new)
@@ -306,7 +306,7 @@ class _TodoEditor:
 
 
 def _list_status_fields(change: StatusChange, day: str) -> list[tuple[str, str]]:
-    """The lines below a status."""
+    """Return the fields that follow a status: its dates and its reason."""
     new_fields = []
     if change.started is not None and change.status in {SourceStatus.DONE, SourceStatus.FAILED}:
         new_fields.append((DATE_FIELDS[SourceStatus.DOING], change.started.date().isoformat()))
@@ -321,7 +321,7 @@ def _list_status_fields(change: StatusChange, day: str) -> list[tuple[str, str]]
 
 
 def _find_last_status_field(item: TodoItem, status: PlacedField) -> PlacedField:
-    """The last of the dates right below a status, else the status itself; a reason comes after them."""
+    """Return the last of the dates right below a status, else the status itself; a reason comes after them."""
     last, stop = status, status.stop
     for placed in item.fields:
         if placed.field.line == stop and placed.field.key in STATUS_FIELDS:
@@ -335,7 +335,7 @@ def _list_missing_fields(item: TodoItem, new_fields: list[tuple[str, str]]) -> l
 
 
 def _is_noted(value: str, key: str) -> bool:
-    """Whether the status has this date already in parentheses."""
+    """Whether the status already has this date in parentheses."""
     return re.search(rf"\b{key}\s*:\s*{_DATE_PATTERN}", value, re.IGNORECASE) is not None
 
 
