@@ -37,7 +37,9 @@ _CRASH_SIGNALS = frozenset(
 
 
 def classify_exit(code: int, tail: str, *, printed_at: float | None = None, use_output: bool = False) -> Outcome:
-    """`code` is the shell's. With `use_output`, the last lines may explain a failure, but never decide that it is one."""
+    """Return the outcome of an exit. `code` is the shell's. With `use_output`, the last lines may explain a failure,
+    but never decide that it is one.
+    """
     if code == 0:
         return Outcome(Category.OK, code)
 
@@ -57,7 +59,7 @@ def classify_exit(code: int, tail: str, *, printed_at: float | None = None, use_
 
 
 def was_killed(code: int) -> bool:
-    """Whether it was ended by a signal or never ran, so that nothing it printed matters."""
+    """Whether the process was ended by a signal or never ran, so that nothing it printed matters."""
     return code in _NOT_RUN_REASONS or _signal_name(code) in _EXTERNAL_SIGNALS
 
 
@@ -184,7 +186,7 @@ class ErrorMatch:
 
 
 def find_error(tail: str, printed_at: float | None = None) -> ErrorMatch | None:
-    """The last error in the output that has a category of its own."""
+    """Return the last error in the output that has a category of its own, or None."""
     statements = _split_statements(tail)[-MAX_STATEMENTS:]
     for index in range(len(statements) - 1, -1, -1):
         match = _match_statement(statements[index], " ".join(statements[index + 1 :]), printed_at)
@@ -194,18 +196,18 @@ def find_error(tail: str, printed_at: float | None = None) -> ErrorMatch | None:
 
 
 def classify_error(text: str, status: int | None = None, printed_at: float | None = None) -> ErrorMatch | None:
-    """The category of an error that a tool reports, with its HTTP status if known; None: no pattern matches."""
+    """Return the category of an error that a tool reports, with its HTTP status if known; None if no pattern matches."""
     return _match_error(to_plain_text(text, _MAX_STATEMENT_CHARS), text, status, printed_at)
 
 
 def find_last_line(tail: str) -> str:
-    """The last meaningful line; of an error in JSON, its text."""
+    """Return the last meaningful line; of an error in JSON, its text."""
     last = next((text for text, _ in reversed([*_meaningful_lines(tail)])), "")
     return to_plain_text(_json_error_text(last) or last)
 
 
 def _split_statements(tail: str) -> list[str]:
-    """Unindented lines, each joined with the indented ones below it."""
+    """Return the unindented lines, each joined with the indented ones below it."""
     statements: list[str] = []
     for text, indented in _meaningful_lines(tail):
         if indented and statements and not statements[-1].startswith("{"):
@@ -216,7 +218,7 @@ def _split_statements(tail: str) -> list[str]:
 
 
 def _meaningful_lines(tail: str) -> Iterator[tuple[str, bool]]:
-    """Lines, and whether they are indented; without stack frames and table borders."""
+    """Yield lines, and whether they are indented; without stack frames and table borders."""
     for line in tail.split("\n"):
         text = line.strip() if line.startswith("{") else to_plain_text(line, _MAX_STATEMENT_CHARS)
         if text and not _NOISE.fullmatch(text):
@@ -256,7 +258,7 @@ def _find_category(text: str, status: int | None) -> Category | None:
 
 
 def _json_error_text(line: str) -> str | None:
-    """The text of an error in a line of JSON; None for anything else."""
+    """Return the text of an error in a line of JSON; None for anything else."""
     if not line.startswith("{"):
         return None
     try:
@@ -273,7 +275,7 @@ def _json_error_text(line: str) -> str | None:
 
 
 def _error_texts(tree: object, depth: int) -> Iterator[str]:
-    """The texts in the fields that tools use for errors."""
+    """Yield the texts in the fields that tools use for errors."""
     if not isinstance(tree, dict) or not depth:
         return
     for name in _ERROR_FIELDS:

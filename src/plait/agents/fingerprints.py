@@ -1,6 +1,6 @@
 """Fingerprints: they recognise a secret in a text, but it can't be read from them.
 
-They are what is kept of a batch's secrets when it has ended. They are made with a key that is stored elsewhere.
+They replace a batch's secrets when it has ended. They are made with a key that is stored elsewhere.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _MAX_REMEMBERED = 1 << 18  # beginnings that were looked up
 
 @dataclass(frozen=True, slots=True, order=True)
 class Fingerprint:
-    """Of a text of `length` bytes: digests of its beginning and of all of it, in hexadecimal."""
+    """Hexadecimal digests of a secret of `length` bytes: of its beginning (`start`) and of all of it."""
 
     length: int
     start: str
@@ -62,7 +62,7 @@ class FingerprintRedactor:
         return b"".join([*parts, data[at:]]).decode("utf-8", "surrogatepass") if parts else text
 
     def _find(self, data: bytes) -> Iterator[tuple[int, int]]:
-        """Every distinct beginning is looked up once; then only places with a known one are compared."""
+        """Yield the positions of secrets: where a known beginning occurs, the whole is compared."""
         beginnings: set[int] = set()
         for shift in range(_START_BYTES):  # as integers, which is several times faster than slices
             size = (len(data) - shift) // _START_BYTES * _START_BYTES

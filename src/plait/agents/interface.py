@@ -45,7 +45,7 @@ class AgentSpec:
     `command` are the words of `--agent-command`; `shell`: they are one line for `sh -c`, in which placeholders become
     quoted words. `model` is for tasks that name none, `args` are extra arguments, `program` replaces the usual one,
     `account` is whose rate limits it shares (none: its provider's). `options` are the agent's own. `replies`: it writes
-    no files itself; plait applies its answer. `sandbox`: what confines it, if that differs from the batch's.
+    no files itself, so plait applies its answer. `sandbox`: what confines it, if that differs from the batch's.
     """
 
     name: str
@@ -65,11 +65,12 @@ class AgentSpec:
 
 @dataclass(frozen=True, slots=True)
 class AttemptContext:
-    """One attempt, for its agent. The files exist already.
+    """What an agent knows of one attempt. The files exist already.
 
-    `folder` is the attempt's own, outside the workspace: the `files` of a command are put there. `session` is the tool's
-    session to continue. `base` is the commit that the workspace was made from, `slots` how many processes of agents may run
-    at once, `timeout` and `idle_timeout` when plait ends it (0: never). `candidates` and earlier `votes` are for a referee.
+    `folder` is the attempt's own, outside the workspace: the `files` of a command are put there. `session` is the
+    tool's session to continue. `base` is the commit that the workspace was made from, `slots` how many agent processes
+    may run at once, `timeout` and `idle_timeout` are when plait ends the attempt (0: never). `candidates` and earlier
+    `votes` are for a referee.
     """
 
     attempt: Attempt
@@ -90,11 +91,13 @@ class AttemptContext:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """What to run in the workspace. `stdin` names a file; without one, standard input is empty. `env` is added.
+    """What to run in the workspace. `stdin` names a file; without one, standard input is empty. `env` is added to the
+    environment.
 
-    `files` are names and texts, put into the attempt's `folder` before it starts and readable only by the user. `checkouts`
-    are folders beside the workspace that get the attempt's base commit before it starts, each as a worktree of its own.
-    `confines_others`: it is a program of plait's that runs outside of the attempt's sandbox, and what it starts inside of one.
+    `files` are names and texts, put into the attempt's `folder` before it starts and readable only by the user.
+    `checkouts` are folders beside the workspace that get the attempt's base commit before it starts, each as a worktree
+    of its own. `confines_others`: it is one of plait's own programs that runs outside of the attempt's sandbox, and
+    starts others inside of one.
     """
 
     argv: tuple[str, ...]
@@ -106,7 +109,7 @@ class Command:
 
 
 class ActivityKind(StrEnum):
-    """What an agent does: the same few kinds for all tools."""
+    """What an agent does; the same few kinds for all tools."""
 
     SAYS = "says"
     THINKS = "thinks"
@@ -121,7 +124,7 @@ class ActivityKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Activity:
-    """A line for people: what the agent is doing."""
+    """A line for people about what the agent is doing."""
 
     text: str
     kind: ActivityKind = ActivityKind.SAYS
@@ -129,7 +132,7 @@ class Activity:
 
 @dataclass(frozen=True, slots=True)
 class PhaseStarted:
-    """The tool entered another of its own stages."""
+    """The tool entered the next of its own stages."""
 
     name: str
 
@@ -169,18 +172,18 @@ class OutputParser(Protocol):
     def feed(self, line: str, /) -> Sequence[AgentEvent]: ...
 
     def mark_gap(self) -> None:
-        """Some output was skipped, because there was too much of it."""
+        """Note that some output was skipped, because there was too much of it."""
 
     def finish(self, code: int, tail: str, printed_at: float, /) -> Outcome:
-        """The meaning of the exit. `code` is the shell's (128 + n for a signal), `tail` the last few kilobytes of output,
-        `printed_at` when they were written: "until 3 pm" means nothing without it.
+        """Return the meaning of the exit. `code` is the shell's (128 + n for a signal), `tail` the last few kilobytes
+        of output, `printed_at` when they were written: "until 3 pm" means nothing without it.
 
-        `tip`, `files` and `peak` are filled in by the engine.
+        The engine fills in `tip`, `files` and `peak`.
         """
 
 
 class Agent(Protocol):
-    """`provider` is the account whose rate limits the agent shares."""
+    """A coding agent. `provider` is the account whose rate limits it shares."""
 
     @property
     def name(self) -> str: ...
@@ -194,4 +197,4 @@ class Agent(Protocol):
     def build_command(self, context: AttemptContext, /) -> Command: ...
 
     def create_parser(self, before: Spend = NO_SPEND, /) -> OutputParser:
-        """`before` is what the continued session had spent: some tools report a session as a whole."""
+        """Create a parser. `before` is what a continued session had spent: some tools report only totals."""

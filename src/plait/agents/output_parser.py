@@ -37,7 +37,7 @@ _PHASE_HEADLINE = re.compile(
 
 
 class _PhaseParser:
-    """What all parsers share: a tool may report the stages of its work."""
+    """Base of all parsers: a tool may report the stages of its work."""
 
     _phase = ""
     _phases = 0
@@ -51,7 +51,7 @@ class _PhaseParser:
 
 
 class PlainTextParser(_PhaseParser):
-    """Only the exit status means success; with `use_output`, the last lines may explain a failure."""
+    """Parses plain text. Only the exit status means success; with `use_output`, the last lines may explain a failure."""
 
     def __init__(self, *, use_output: bool) -> None:
         self._use_output = use_output
@@ -76,7 +76,7 @@ class PlainTextParser(_PhaseParser):
 
 
 def find_phase(shown: str) -> str:
-    """The phase that this line announces; empty if it announces none."""
+    """Return the phase that this line announces; empty if it announces none."""
     match = _PHASE_HEADLINE.fullmatch(" ".join(shown.split()))
     return match[1].rstrip(" :") if match else ""
 
@@ -104,7 +104,7 @@ class ToolError:
 
 
 class JsonLinesParser(_PhaseParser):
-    """Base of the parsers of drivers, which handle events and set `finished` or `error` when the tool reports its result."""
+    """Base of the drivers' parsers, which handle events and set `finished` or `error` when the tool reports its result."""
 
     # Whether to judge a tool that printed no event at all by its exit status: the settings' arguments may ask for text.
     trust_exit_status = False
@@ -124,7 +124,7 @@ class JsonLinesParser(_PhaseParser):
     _reported_spend = NO_SPEND
 
     def __init__(self, before: Spend = NO_SPEND, permission_note: str = "") -> None:
-        """`permission_note` may explain why a tool did nothing."""
+        """Start a parser; `permission_note` may explain why a tool did nothing."""
         self.before = before
         self.permission_note = permission_note
         self.denied: list[str] = []  # the tools that it may not use
@@ -145,7 +145,7 @@ class JsonLinesParser(_PhaseParser):
         yield from ()
 
     def mark_gap(self) -> None:
-        """The skipped output may contain changes: their number is no longer known."""
+        """Note that output was skipped: it may contain changes, so their number is no longer known."""
         self._complete = False
         self.question = None
 
@@ -163,7 +163,7 @@ class JsonLinesParser(_PhaseParser):
             return ()  # an unknown shape costs only this line
 
     def _parse_line(self, line: str) -> Json | None:
-        """The end of an overlong line is lost; the result must be understood even so."""
+        """Parse a line, or what is left of an overlong one with the result; None if it is no JSON."""
         with suppress(ValueError, RecursionError):
             return cast("Json", loads(line))
         with suppress(ValueError, RecursionError):
@@ -184,7 +184,7 @@ class JsonLinesParser(_PhaseParser):
         return replace(ended, spend=self.spend, session="" if self.session_gone else self.session)
 
     def _make_finished_outcome(self, code: int) -> Outcome:
-        """The tool reports success. If it changed nothing, its last message may explain why."""
+        """Return the outcome when the tool reports success. If it changed nothing, its last message may explain why."""
         if not self.is_idle:
             return Outcome(Category.OK, code)
         if self.denied:
@@ -198,7 +198,7 @@ class JsonLinesParser(_PhaseParser):
 
     @property
     def is_idle(self) -> bool:
-        """Whether certainly nothing in the workspace was changed so far."""
+        """Whether it is certain that nothing in the workspace was changed so far."""
         return self.changes_made == 0 and self._complete
 
     def record_change(self) -> None:
@@ -212,7 +212,7 @@ class JsonLinesParser(_PhaseParser):
             yield SessionStarted(session)
 
     def report_message(self, text: object) -> Iterator[AgentEvent]:
-        """The agent says something; its last message may explain the result."""
+        """Report what the agent says; its last message may explain the result."""
         self.last_message = str(text or "")
         yield from make_activity(self.last_message, ActivityKind.SAYS)
 
@@ -221,18 +221,18 @@ class JsonLinesParser(_PhaseParser):
         yield from make_activity(error.message, ActivityKind.FAILS)
 
     def report_success(self) -> None:
-        """The tool has finished, and recovered from the errors that it reported before."""
+        """Note that the tool has finished, and so recovered from the errors that it reported before."""
         self.finished, self.error = True, None
 
     def report_growing_spend(self, spend: Spend) -> Iterator[AgentEvent]:
-        """Like `report_spend`, for what grows with every message: reported when it has grown by a quarter."""
+        """Report a spend that grows with every message only when it has grown by a quarter."""
         self.spend = self.spend.at_least(spend)
         if self.spend.tokens * 4 >= self._reported_spend.tokens * 5 and self.spend != self._reported_spend:
             self._reported_spend = self.spend
             yield SpendUpdated(self.spend)
 
     def report_spend(self, spend: Spend) -> Iterator[AgentEvent]:
-        """The spending of this attempt so far; it never shrinks."""
+        """Report the spending of this attempt so far; it never shrinks."""
         more = self.spend.at_least(spend)
         if more != self._reported_spend:
             self.spend = self._reported_spend = more
@@ -240,7 +240,7 @@ class JsonLinesParser(_PhaseParser):
 
 
 def classify_failure(code: int, tail: str, printed_at: float, error: ToolError | None) -> Outcome | None:
-    """How a run failed: by a signal, by the error that the tool reports, or by its exit status; None: it did not."""
+    """Return how a run failed: by a signal, the error that the tool reports, or the exit status; None if it did not."""
     if was_killed(code):
         return classify_exit(code, tail)
     if error is not None:
@@ -249,7 +249,7 @@ def classify_failure(code: int, tail: str, printed_at: float, error: ToolError |
 
 
 def _classify_tool_error(code: int, error: ToolError, printed_at: float) -> Outcome:
-    """Whatever the exit status is."""
+    """Classify the error that the tool reports, whatever the exit status is."""
     found = classify_error(error.message, error.status, printed_at)
     category = error.category or (found.category if found else error.fallback)
     outcome = Outcome(category, code, truncate(to_plain_text(error.message) or f"exit status {code}", MAX_DETAIL_CHARS))
@@ -260,7 +260,7 @@ def _classify_tool_error(code: int, error: ToolError, printed_at: float) -> Outc
 
 
 def make_activity(text: object, kind: ActivityKind, *details: object) -> Iterator[AgentEvent]:
-    """An activity such as `editing src/app.py`; none for an empty text."""
+    """Yield an activity such as `editing src/app.py`; none for an empty text."""
     words = " ".join(str(part) for part in (text, *details) if part)
     shown = to_plain_text(" ".join(words.split()), MAX_ACTIVITY_CHARS)
     if shown:
@@ -268,19 +268,19 @@ def make_activity(text: object, kind: ActivityKind, *details: object) -> Iterato
 
 
 def get_object(tree: object, *names: str) -> Json:
-    """The object under these names, or an empty one."""
+    """Return the object under these names, or an empty one."""
     for name in names:
         tree = tree.get(name) if isinstance(tree, Mapping) else None
     return tree if isinstance(tree, Mapping) else {}
 
 
 def get_text(tree: Json, *names: str) -> str:
-    """The first of these texts that exists and isn't empty."""
+    """Return the first of these texts that exists and isn't empty, else ""."""
     return next((value for name in names if isinstance(value := tree.get(name), str) and value), "")
 
 
 def get_count(tree: Json, *names: str) -> int:
-    """The first of these numbers that exists: versions of a tool have different names for one."""
+    """Return the first of these numbers that exists: versions of a tool have different names for one."""
     values = (tree.get(name) for name in names)
     return next((int(value) for value in values if _is_number(value, _MAX_COUNT)), 0)
 
@@ -290,13 +290,13 @@ def _is_number(value: object, limit: float) -> TypeGuard[float]:
 
 
 def spend_since(whole: Spend, before: Spend) -> Spend:
-    """What was spent since; a smaller count than before was started from zero."""
+    """Return what was spent since `before`; a count that is smaller than before started from zero."""
     since = whole - before
     return since if since.is_valid else whole
 
 
 def to_microdollars(dollars: object) -> int:
-    """Dollars as millionths of one."""
+    """Convert dollars to millionths of a dollar."""
     return round(dollars * 1e6) if _is_number(dollars, 1e6) else 0
 
 
@@ -323,7 +323,7 @@ def repair_json(line: str) -> str:
 
 
 def strip_events(tail: str) -> str:
-    """The lines that are no events, and the last event if it is an error: the tool recovered from earlier ones."""
+    """Return the lines that are no events, and the last event if it is an error: the tool recovered from earlier ones."""
     lines = tail.split("\n")
     events = [index for index, line in enumerate(lines) if line.lstrip().startswith('{"')]
     if events and find_error(lines[events[-1]]):
@@ -339,7 +339,7 @@ _MAX_PROTOCOL_WAIT_SECONDS = 40 * 86400.0
 
 
 class PlaitProtocolParser(JsonLinesParser):
-    """Base of the parsers of plait's own processes, whose usage and result differ; lines that are no events mean nothing."""
+    """Base of the parsers of plait's own processes, whose lines mean nothing unless they are events."""
 
     def handle_usage(self, event: Json) -> Iterator[AgentEvent]:
         raise NotImplementedError

@@ -1,4 +1,4 @@
-"""Text of others made safe to show: on one line, without terminal escapes; or between fences that it can't close."""
+"""Untrusted text made safe to show: on one line, without terminal escapes; or between fences that it can't close."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ESCAPES = re.compile(
 
 
 def to_plain_text(line: str, max_chars: int = MAX_LINE_CHARS) -> str:
-    """What a terminal would finally show of this line, on one line of at most `max_chars`."""
+    """Return what a terminal would finally show of this text, on one line of at most `max_chars`."""
     if line.isprintable():
         return truncate(line.strip(), max_chars)
     line = _drop_overwritten(line.rstrip("\r\n"))
@@ -32,7 +32,7 @@ def truncate(text: str, max_chars: int) -> str:
 
 
 def fence(text: str, language: str = "") -> str:
-    """The text in a Markdown fence that is longer than any in it."""
+    """Put the text in a Markdown fence that is longer than any in it."""
     longest = max((len(run) for run in re.findall(r"`{3,}", text)), default=2)
     marks = "`" * (longest + 1)
     end = "" if text.endswith("\n") or not text else "\n"
@@ -40,7 +40,7 @@ def fence(text: str, language: str = "") -> str:
 
 
 def _drop_overwritten(line: str) -> str:
-    """A progress bar draws itself again and again from the line's beginning."""
+    """Keep what was drawn last: a progress bar draws itself again and again from the line's beginning."""
     return line[line.rfind("\r") + 1 :]
 
 

@@ -12,7 +12,7 @@ from plait.core.settings import Spend
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """`cached` tokens are part of the input, and cost less."""
+    """A count of tokens; `cached` ones are part of the input, and cost less."""
 
     input: int = 0
     output: int = 0
@@ -33,14 +33,14 @@ NO_TOKENS = Tokens()
 
 
 class TokenCounter:
-    """The sum over several answers; an answer reported again under the same id replaces its earlier count."""
+    """Adds up the tokens of several answers; an answer reported again under the same id replaces its earlier count."""
 
     def __init__(self) -> None:
         self._each: dict[object, Tokens] = {}
         self._whole = NO_TOKENS
 
     def add(self, name: object, tokens: Tokens) -> Tokens:
-        """The sum so far. An answer without an id is a new one."""
+        """Add an answer and return the sum so far. An answer without an id is a new one."""
         known = name if isinstance(name, str) else len(self._each)
         self._whole += tokens - self._each.get(known, NO_TOKENS)
         self._each[known] = tokens
@@ -48,12 +48,12 @@ class TokenCounter:
 
 
 def find_price(prices: Sequence[Price], model: str) -> Price | None:
-    """The first price whose pattern matches."""
+    """Return the first price whose pattern matches, or None."""
     return next((one for one in prices if fnmatchcase(model.lower(), one.model.lower())), None)
 
 
 def compute_spend(tokens: Tokens, price: Price | None) -> Spend:
-    """Without a price, only tokens."""
+    """Return the cost of tokens; without a price, only the tokens."""
     if price is None:
         return Spend(tokens=tokens.total)
     cached = min(tokens.cached, tokens.input)

@@ -1,6 +1,6 @@
 """Prompts: the task, the rules, feedback on earlier attempts; and how an agent that writes no files has to answer.
 
-Texts are put in as they are: nothing of the environment, and no placeholder in them is expanded.
+Texts are put in as they are: no value comes from the environment, and no placeholder in them is expanded.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _CONFLICT_NOTE = (
 
 @dataclass(frozen=True, slots=True)
 class PromptRules:
-    """What holds for every attempt of a batch: whether it has its own worktree, and how its result is verified."""
+    """The rules for every attempt of a batch: whether it has its own worktree, and how its result is verified."""
 
     isolated: bool = True
     verify: str | None = None
@@ -58,7 +58,7 @@ class PromptRules:
 
 @dataclass(frozen=True, slots=True)
 class PriorFeedback:
-    """What is known from earlier attempts: feedback, the end of a failed check's output, both sides of a conflict."""
+    """What earlier attempts left: feedback, the end of a failed check's output, both sides of a conflict."""
 
     feedback: str = ""
     check: str = ""
@@ -76,7 +76,7 @@ def build_prompt(
     workspace: str = "",
     template: str = "",
 ) -> str:
-    """For a new session: the task, the rules and all feedback."""
+    """Build the prompt of a new session: the task, the rules and all feedback."""
     values = {
         "task": _render_task(task),
         "title": _headline(task),
@@ -91,7 +91,7 @@ def build_prompt(
 
 
 def build_continuation(task: Task, prior: PriorFeedback, task_file: str = "") -> str:
-    """For a continued session, which has read the task; it may have been cut off early, so the task's file is named."""
+    """Build the prompt of a continued session. It may have been cut off early, so it names the task's file."""
     sections = [section for section in _feedback_sections(prior).values() if section]
     again = "it is not done yet" if sections else "you were interrupted; continue where you left off"
     where = f" Should you need to read it again, it is in {format_code_span(task_file)}." if task_file else ""
@@ -126,7 +126,7 @@ def _render_rules(task: Task, prompt_rules: PromptRules) -> str:
 
 
 def render_task_file(task: Task) -> tuple[str, str]:
-    """Name and text of the task as a file: named like its source if it is a file of its own, else by its id."""
+    """Return name and text of the task's file, named like its source if that is a file of its own, else by its id."""
     name = task.origin.file.rpartition("/")[2] if task.origin and task.origin.line <= 1 else ""
     if not _TEXT_FILE_NAME.fullmatch(name) or len(name.encode()) > _MAX_NAME_BYTES:
         name = f"{_UNSAFE_NAME_CHARS.sub('-', task.id).strip('-.')[:_MAX_ID_CHARS] or 'task'}.md"
@@ -134,7 +134,7 @@ def render_task_file(task: Task) -> tuple[str, str]:
 
 
 def _render_task(task: Task) -> str:
-    """A body that starts with a heading needs no title."""
+    """Render the task; a body that starts with a heading needs no title."""
     body = task.body.strip("\n").rstrip()
     if body.lstrip().startswith("# "):
         return body
@@ -147,7 +147,7 @@ def _headline(task: Task) -> str:
 
 
 def format_code_span(text: str) -> str:
-    """On one line, as code, between more backticks than it contains."""
+    """Format text as code on one line, between more backticks than it contains."""
     line = " ".join(text.split())
     longest = max((len(run) for run in re.findall("`+", line)), default=0)
     marks, gap = "`" * (longest + 1), " " if longest else ""
@@ -159,7 +159,7 @@ def _format_output(text: str) -> str:
 
 
 def _plain_indented_line(line: str) -> str:
-    """As a terminal would show it, with its indentation."""
+    """Return the line as a terminal would show it, with its indentation."""
     shown = to_plain_text(line)
     indent = line[: len(line) - len(line.lstrip(" \t"))] if shown else ""
     return f"{indent}{shown}"
@@ -190,7 +190,7 @@ Everything that you name is written, or nothing. Text outside of these blocks is
 
 
 def build_reply_instructions(allowed: Collection[str] = ()) -> str:
-    """For the end of a prompt. `allowed` are the only files that are accepted; empty: any of the repository."""
+    """Build the end of a prompt. Only files in `allowed` are accepted; empty: any of the repository."""
     if not allowed:
         return REPLY_INSTRUCTIONS
     listed = "\n".join(f"- {path}" for path in allowed)
@@ -198,5 +198,5 @@ def build_reply_instructions(allowed: Collection[str] = ()) -> str:
 
 
 def format_files(files: Iterable[tuple[str, str]]) -> str:
-    """Files in the form in which an agent answers with them."""
+    """Format files in the form in which an agent answers with them."""
     return "\n\n".join(f"FILE: {path}\n{fence(text)}" for path, text in files)

@@ -93,13 +93,13 @@ def replace_secret(_secret: str) -> str:
 
 
 def mask_secret(secret: str) -> str:
-    """With as many bytes."""
+    """Return a mask with as many bytes as the secret, so that offsets in a file stay valid."""
     size = len(secret.encode("utf-8", "surrogateescape"))
     return (REDACTED + _PADDING * size)[:size]
 
 
 def _pad_out(secret: str) -> str:
-    """With as many characters, none of which is text."""
+    """Return as much padding as the secret has characters; padding never occurs in a text."""
     return _PADDING * len(secret)
 
 
@@ -120,14 +120,14 @@ class Redactor:
         return self._hide_coloured(text, hide) if "\x1b" in text or "\x9b" in text else text
 
     def find_cut(self, text: str, at: int) -> int:
-        """The last place up to `at` where no secret is cut in two."""
+        """Return the last place up to `at` where no secret is cut in two."""
         marked = self._hide_contiguous(_MASK.sub(lambda found: _pad_out(found[0]), text), _pad_out)
         while at and marked[at - 1 : at + 1] == 2 * _PADDING:
             at -= 1
         return at
 
     def redact_end(self, text: str, max_chars: int) -> str:
-        """The last characters of a text; a few more, where a secret would be cut in two."""
+        """Return the last characters of a text, redacted; a few more, where a secret would be cut in two."""
         return self(text[self.find_cut(text, max(0, len(text) - max_chars)) :])
 
     def _hide_contiguous(self, text: str, hide: Hide) -> str:
@@ -141,7 +141,7 @@ class Redactor:
         return text
 
     def _hide_coloured(self, text: str, hide: Hide) -> str:
-        """Also secrets with terminal sequences inside, together with these."""
+        """Also hide secrets with terminal sequences inside, together with these."""
         pieces, plain_starts, shifts = (
             [],
             [0],
@@ -168,20 +168,20 @@ class Redactor:
 
 
 def build_redactor(environment: Mapping[str, str], *more: Iterable[tuple[str, str]]) -> Redactor:
-    """For the secrets in these variables."""
+    """Build a redactor for the secrets in these variables."""
     pairs = chain(environment.items(), *more)
     return Redactor(secret for name, value in pairs for secret in _find_secrets(name, value))
 
 
 def _find_secrets(name: str, value: str) -> Iterable[str]:
-    """The value, or the password in an address, unless it equals the user."""
+    """Return the value if it is a secret, else the passwords in its addresses, unless one equals its user."""
     if is_secret(name, value):
         return (value,)
     return [found["word"] for found in _PASSWORD.finditer(value) if found["user"] != found["word"]]
 
 
 def is_secret(name: str, value: str) -> bool:
-    """Whether a variable of this name holds a secret. Paths and addresses are none, nor is a value that the name contains."""
+    """Whether the variable holds a secret: no path or address, and no value that the name contains."""
     if len(value) < MIN_SECRET_CHARS or _SECRET_NAME.search(name) is None or value.lower() in name.lower():
         return False
     is_path = _PATH.fullmatch(value) and not _RANDOM.search(value)
@@ -189,7 +189,7 @@ def is_secret(name: str, value: str) -> bool:
 
 
 class LineRedactor:
-    """For single lines: of a private key's lines, only the first is recognisable."""
+    """Redacts single lines of a text in order, because only the first line of a private key is recognisable."""
 
     __slots__ = ("_hide", "_in_key", "_redactor")
 
@@ -206,7 +206,7 @@ class LineRedactor:
 
 
 class StreamRedactor:
-    """For a text in pieces: a line is only passed on when it is complete, so that no secret is missed.
+    """Redacts a text that comes in pieces: a line is only passed on when it is complete, so that no secret is missed.
 
     The first `line_start` characters of each line aren't part of it, as in a diff.
     """
@@ -275,7 +275,7 @@ def _hide_key_lines(text: str, hide: Hide) -> str:
 
 
 def _secret_spellings(value: str) -> Iterable[str]:
-    """The value as it is, escaped as in JSON and in an address, and in base64; of a structured text, its long parts."""
+    """Return the value plain, escaped as in JSON and in an address, and in base64; also long parts of structures."""
     parts = [value] if not _STRUCTURE.match(value) else _PARTS.findall(value)
     for part in parts:
         if len(part) >= MIN_SECRET_CHARS:
@@ -287,7 +287,9 @@ def _secret_spellings(value: str) -> Iterable[str]:
 
 
 def _encode_base64(secret: bytes) -> Iterable[str]:
-    """The characters that are the same whatever is around it (`user:secret`), for each place of its first byte among three."""
+    """Return the characters that are the same whatever surrounds the secret (`user:secret`), for each place of its
+    first byte among three.
+    """
     for before in range(3):
         encoded = b64encode(bytes(before) + secret).decode()
         known = encoded[(before * 8 + 5) // 6 : (before + len(secret)) * 8 // 6]

@@ -53,7 +53,7 @@ _RESET_ISO = pattern(
 
 @dataclass(frozen=True, slots=True)
 class RetryAfter:
-    """`after` is in seconds from when it was printed, `at` a timestamp."""
+    """When to retry: `after` is in seconds from when it was printed, `at` a timestamp."""
 
     after: float | None = None
     at: float | None = None
@@ -66,7 +66,7 @@ NO_RETRY_AFTER = RetryAfter()
 
 
 def parse_retry_after(text: str, printed_at: float | None = None) -> RetryAfter:
-    """The longest of several durations, and a timestamp. Without `printed_at`, times of day are ignored."""
+    """Return the longest of several durations, and a timestamp. Without `printed_at`, times of day are ignored."""
     line = " ".join(text.split())
     delays = [_parse_duration(line, match.end()) for match in _DURATION_PREFIX.finditer(line)]
     delays += [float(match["number"]) * (0.001 if match["ms"] else 1.0) for match in _RETRY_AFTER_HEADER.finditer(line)]
@@ -78,7 +78,7 @@ def parse_retry_after(text: str, printed_at: float | None = None) -> RetryAfter:
 
 
 def _parse_duration(text: str, position: int) -> float:
-    """`1h 30m`, `3 hours and 5 minutes`, `6m0s`."""
+    """Return the seconds of `1h 30m`, `3 hours and 5 minutes` or `6m0s`."""
     total = 0.0
     while part := _DURATION_PART.match(text, position):
         unit = part["unit"].lower()
@@ -150,7 +150,7 @@ _HOUR_END = pattern(r"\s*(?:$|[.,;:)\u00b7|\"'!])")
 
 
 def find_time_of_day(text: str, printed_at: float) -> float | None:
-    """The next such time, never before `printed_at`; None if there is none. Without a zone, it is local time."""
+    """Return the next such time (local without a zone), never before `printed_at`; None if there is none."""
     for match in _TIME_OF_DAY.finditer(text):
         at = _next_occurrence(match, text, printed_at)
         if at is not None:
@@ -213,7 +213,7 @@ def _candidate_days(match: re.Match[str], today: date) -> Iterator[date]:
 
 
 def _timestamps(day: date, clock: time, zone: tzinfo | None) -> Iterator[float]:
-    """A time occurs twice when clocks are set back."""
+    """Yield the timestamps of a time, which occurs twice when clocks are set back."""
     first, second = (datetime.combine(day, clock.replace(fold=fold), zone).timestamp() for fold in (0, 1))
     yield first
     if second > first:
@@ -221,7 +221,7 @@ def _timestamps(day: date, clock: time, zone: tzinfo | None) -> Iterator[float]:
 
 
 def _parse_zone(name: str) -> tzinfo | None:
-    """None for the local zone, and for unknown names."""
+    """Return the zone; None for the local one, and for unknown names."""
     offset = _OFFSET.fullmatch(name)
     if offset is not None:
         minutes = int(offset["hours"]) * 60 + int(offset["minutes"] or 0)

@@ -26,7 +26,7 @@ AgentFactory = Callable[[AgentSpec], Agent]
 
 @dataclass(frozen=True, slots=True)
 class AgentLogin:
-    """Signs of a login: variables with keys, and files below the home folder; `how` to log in.
+    """Signs of a login: variables with keys, and files below the home folder. `how` says how to log in.
 
     Only the provider knows whether a key is still valid, and asking may cost something.
     """
@@ -38,13 +38,13 @@ class AgentLogin:
 
 @dataclass(frozen=True, slots=True)
 class AgentFolder:
-    """A folder that an agent keeps its settings, login and sessions in: `path` is below the home folder, unless `variable`
-    names another.
+    """A folder with an agent's settings, login and sessions: `path` is below the home folder, unless `variable` names
+    another.
 
-    In a sandbox it is private, with copies of its files; folders in it can be read. Only what is `writable` is the real
-    thing: a login that the agent renews, sessions that it continues. Of that, `programs` can only be read: a later session
-    runs them. A name that ends in a slash is a folder, which is made; {workspace} stands for the workspace's path with - for
-    everything but letters and digits.
+    In a sandbox it is private, with copies of its files; folders in it can be read. Only `writable` entries are the
+    originals: a login that the agent renews, sessions that it continues. Of those, `programs` can only be read: a later
+    session runs them. A name that ends in a slash is a folder, which is made; {workspace} stands for the workspace's
+    path with - for everything but letters and digits.
     """
 
     path: str
@@ -57,15 +57,15 @@ class AgentFolder:
 class AgentInfo:
     """What is known about an agent before its driver is imported.
 
-    `factory` is the path of its driver. `is_program`: it is a program of that name; others are part of plait, or of a package.
-    `provider`: whose rate limits it shares, by default its own; `multi_provider`: that of its model (`provider/model`).
-    `reports`: what it tells about its spending. `full_access`: the arguments with which it does everything without asking.
-    `no_edits`: why it can't be restricted to changing files, if it can't.
-    `folders` and `home_files` (copied) are what it needs of the home folder in a sandbox, `variables` are secrets that it
-    may need there besides its login's, `hosts` are its provider's, for a sandbox that reaches no others.
-    `prompt` and `resumes` are for the documentation: how it gets the prompt, and whether it continues its sessions.
-    `tested`: this version of plait was tried with the tool itself; only such an agent is chosen by default. `proposed`:
-    `plait init` puts it into a new `plait.toml` if it is installed.
+    `factory` is the path of its driver. `is_program`: it is a program of that name; others are part of plait, or of a
+    package. `provider`: whose rate limits it shares, by default its own; `multi_provider`: that of its model
+    (`provider/model`). `reports`: what it reports about its spending. `full_access`: the arguments with which it does
+    everything without asking. `no_edits`: why it can't be restricted to changing files, if it can't. `folders` and
+    `home_files` (copied) are what it needs of the home folder in a sandbox, `variables` are secrets that it may need
+    there besides its login's, `hosts` are its provider's, for a sandbox that reaches no others. `prompt` and `resumes`
+    are for the documentation: how it gets the prompt, and whether it continues its sessions. `tested`: this version of
+    plait was tried with the tool itself; only such an agent is chosen by default. `proposed`: `plait init` puts it into
+    a new `plait.toml` if it is installed.
     """
 
     name: str
@@ -90,11 +90,11 @@ class AgentInfo:
 
     @property
     def program(self) -> str:
-        """What is looked for on the PATH; "" for an agent that is no program."""
+        """The program to look for on the PATH; "" for an agent that is no program."""
         return self.name if self.is_program else ""
 
     def find_provider(self, spec: AgentSpec) -> str:
-        """Whose rate limits an agent of this kind shares."""
+        """Return the provider whose rate limits an agent of this kind shares."""
         if spec.account:
             return spec.account
         if self.name == "model":
@@ -105,11 +105,11 @@ class AgentInfo:
         return provider if provider and slash else self.name
 
     def is_unrestricted(self, permission: Permission) -> bool:
-        """Whether plait lets the tool do everything without asking. What a command does is not plait's decision."""
+        """Whether plait lets the tool do everything without asking. plait does not decide what a command does."""
         return permission is Permission.FULL and self.is_program and bool(self.full_access or not self.no_edits)
 
     def check_permission(self, spec: AgentSpec) -> None:
-        """Raises ConfigError if the agent can't be restricted as asked, before anything starts."""
+        """Raise ConfigError if the agent can't be restricted as asked, before anything starts."""
         if spec.permission is Permission.EDITS and self.no_edits:
             raise ConfigError(
                 f"{spec.name} can't be restricted to changing files: {self.no_edits}",
@@ -374,7 +374,7 @@ _REFEREE_FACTORY = "plait.agents.drivers.referee:Referee"  # only contests give 
 
 
 def load_agent(spec: AgentSpec) -> Agent:
-    """Raises ConfigError. An agent with a command is run by that command, whatever its name."""
+    """Load an agent; raises ConfigError. An agent with a command is run by that command, whatever its name."""
     if spec.command:
         path = AGENTS["command"].factory
     elif spec.name in AGENTS:
@@ -387,7 +387,7 @@ def load_agent(spec: AgentSpec) -> Agent:
 
 
 def find_provider(spec: AgentSpec) -> str:
-    """Whose rate limits an agent shares; raises ConfigError. No driver of plait's own is imported to find out."""
+    """Return the provider whose rate limits an agent shares, without importing plait's drivers; raises ConfigError."""
     info = AGENTS.get(spec.name)
     if spec.account:
         return spec.account
@@ -395,7 +395,7 @@ def find_provider(spec: AgentSpec) -> str:
 
 
 def find_program(spec: AgentSpec) -> str:
-    """The program that has to be installed for an agent; "": none, or it is not known."""
+    """Return the program that has to be installed for an agent; "" if there is none, or it is not known."""
     if spec.command:
         first = spec.command[0]
         return "" if spec.shell or "{" in first else first
@@ -404,7 +404,7 @@ def find_program(spec: AgentSpec) -> str:
 
 
 def describe_full_access(permissions: Mapping[str, Permission]) -> str:
-    """One line about those of these agents that do everything without asking, and how to change that; "": none does."""
+    """Say in one line which of these agents do everything without asking, and how to change that; "" if none does."""
     infos = [AGENTS[name] for name in permissions if name in AGENTS and AGENTS[name].is_unrestricted(permissions[name])]
     if not infos:
         return ""
@@ -418,9 +418,10 @@ def describe_full_access(permissions: Mapping[str, Permission]) -> str:
 
 
 def explain_unsupported(agent: str, task: Task) -> str | None:
-    """Why this agent can't take this task, as far as is known before it starts; to be put after the task's name.
+    """Say why this agent can't take this task, as a text to follow the task's name; None if nothing is known before it
+    starts.
 
-    It is asked before the agent is loaded: a task file must not choose which module is imported.
+    This is asked before the agent is loaded: a task file must not choose which module is imported.
     """
     if task.agent == agent and is_dotted_path(agent):
         return f"has a module as its agent ({agent}), which only settings and flags may name"
@@ -436,7 +437,7 @@ def explain_unsupported(agent: str, task: Task) -> str | None:
 
 
 def _find_plugin(name: str) -> str:
-    """The factory that an installed package registers under this name; raises ConfigError."""
+    """Return the factory that an installed package registers under this name; raises ConfigError."""
     from importlib.metadata import entry_points  # slow: it looks at every package
 
     point = next(iter(entry_points(group=ENTRY_POINT_GROUP, name=name)), None)
@@ -462,7 +463,7 @@ def _import_factory(path: str) -> AgentFactory:
 
 
 def render_reference() -> str:
-    """The table of docs/agents.md."""
+    """Render the table of docs/agents.md."""
     rows = ["| agent | tool | install | prompt | resumes | reports |", "|---|---|---|---|---|---|"]
     for info in AGENTS.values():
         install = f"`{info.install}`" if info.install else ""

@@ -22,7 +22,7 @@ def find_placeholders(words: Iterable[str]) -> frozenset[str]:
 
 
 def check_command_placeholders(words: Iterable[str]) -> None:
-    """Raises ConfigError for an unknown placeholder."""
+    """Raise ConfigError for an unknown placeholder."""
     for name in sorted(find_placeholders(words) - set(COMMAND_PLACEHOLDERS)):
         raise _unknown_placeholder("the agent's command", name, COMMAND_PLACEHOLDERS)
 
@@ -37,7 +37,7 @@ def _unknown_placeholder(where: str, name: str, known: Sequence[str]) -> ConfigE
 
 
 def substitute(text: str, replacement: Callable[[str, int], str]) -> str:
-    """`replacement` gives the text for a placeholder's name and position."""
+    """Replace placeholders; `replacement` returns the text for a placeholder's name and position."""
 
     def replace_one(match: re.Match[str]) -> str:
         return f"{{{match['kept']}}}" if match["kept"] else replacement(match["name"], match.start())
@@ -46,7 +46,7 @@ def substitute(text: str, replacement: Callable[[str, int], str]) -> str:
 
 
 def fill_word(word: str, values: Mapping[str, str]) -> str:
-    """One word stays one word, and a value never becomes an option."""
+    """Fill the placeholders of one word: it stays one word, and a value never becomes an option."""
     return substitute(word, lambda name, position: values[name] if position else escape_option(values[name]))
 
 
@@ -74,7 +74,7 @@ DEFAULT_TEMPLATE = "{task}\n\n{rules}\n\n{feedback}\n\n{check}\n\n{conflict}\n"
 
 
 def check_template(text: str, file: str) -> None:
-    """Raises ConfigError, with the line, for an unknown placeholder."""
+    """Raise ConfigError, with the line, for an unknown placeholder."""
 
     def check(name: str, position: int) -> str:
         if name not in PROMPT_PLACEHOLDERS:
@@ -88,7 +88,7 @@ def check_template(text: str, file: str) -> None:
 
 
 def fill_template(text: str, values: Mapping[str, str]) -> str:
-    """A paragraph whose placeholders are all empty is left out."""
+    """Fill a template; a paragraph whose placeholders are all empty is left out."""
     used: set[str] = set()
     paragraphs = [_fill_paragraph(paragraph, values, used) for paragraph in _split_paragraphs(text or DEFAULT_TEMPLATE)]
     paragraphs += [values[name] for name in REQUIRED_PLACEHOLDERS if name not in used]
@@ -108,6 +108,6 @@ def _fill_paragraph(text: str, values: Mapping[str, str], used: set[str]) -> str
 
 
 def _split_paragraphs(text: str) -> list[str]:
-    """Separated by one or more blank lines."""
+    """Split a text at one or more blank lines."""
     groups = groupby(text.replace("\r\n", "\n").split("\n"), key=lambda line: bool(line.strip()))
     return ["\n".join(lines) for filled, lines in groups if filled]

@@ -1,4 +1,4 @@
-"""One line for people about what an agent is doing, by the tool it uses; of the same few kinds for every agent."""
+"""One line for people about what an agent is doing, by the tool it uses; all agents share the same few kinds."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def changes_files(name: object) -> bool:
 
 
 def classify_tool(name: object) -> ActivityKind:
-    """The kind of activity of a tool of this name."""
+    """Return the kind of activity of a tool with this name."""
     return _KIND_BY_TOOL.get(_normalize_name(name), ActivityKind.USES)
 
 
@@ -65,14 +65,14 @@ def is_question_tool(name: object) -> bool:
 
 
 def format_question(given: Json) -> str:
-    """The question, with its choices."""
+    """Format the question with its choices."""
     several = given.get("questions")
     asked = [one for one in several if isinstance(one, dict)] if isinstance(several, list) else [given]
     return "\n".join(filter(None, map(_format_one_question, asked))) or "it asks a question without a text"
 
 
 def describe_tool_use(name: object, given: Json, workspace: str = "") -> Iterator[AgentEvent]:
-    """`editing src/app.py`, `running pytest -q`."""
+    """Describe a tool use for people: `editing src/app.py`, `running pytest -q`."""
     kind = classify_tool(name)
     about = get_text(given, *_DETAIL_FIELDS[kind])
     if kind is ActivityKind.USES:
@@ -85,7 +85,7 @@ def describe_tool_use(name: object, given: Json, workspace: str = "") -> Iterato
 
 
 def shorten_path(path: str, workspace: str = "") -> str:
-    """A path relative to the workspace; if that is unknown, its last parts."""
+    """Return a path relative to the workspace; if that is unknown, its last parts."""
     inside = path.removeprefix(f"{workspace}/") if workspace else path
     parts = inside.split("/")
     far = not workspace and inside.startswith("/") and len(parts) > _PATH_TAIL_PARTS + 1
@@ -93,7 +93,7 @@ def shorten_path(path: str, workspace: str = "") -> str:
 
 
 def strip_shell(command: str) -> str:
-    """The first line of a command, without the shell that tools put around it."""
+    """Return the first line of a command, without the shell that tools put around it."""
     text = command[:_MAX_COMMAND_CHARS].strip()
     match = _SHELL_WRAPPER.match(text)
     if match:

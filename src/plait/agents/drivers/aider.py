@@ -1,4 +1,4 @@
-"""`aider`: Aider. It prints text and always exits 0; errors of its provider are in the text."""
+"""`aider`: Aider. It prints text and always exits 0; its text includes the errors of its provider."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Aider(CodingTool):
     info = AGENTS["aider"]
 
     def build_command(self, context: AttemptContext) -> Command:
-        """Its histories go to the attempt's folder: files in the workspace become part of the change."""
+        """Build the command. Histories go to the attempt's folder: files in the workspace become part of the change."""
         args = (
             *("--message-file", context.prompt_file),
             *self.model_and_session_args(context),

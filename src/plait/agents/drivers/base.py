@@ -39,7 +39,7 @@ class CodingTool:
     parser_type: ClassVar[type[ToolParser]]
 
     def __init__(self, spec: AgentSpec) -> None:
-        """Raises ConfigError."""
+        """Check the agent's settings; raises ConfigError."""
         self.info.check_permission(spec)
         self.spec = spec
         self.name = spec.name
@@ -50,7 +50,7 @@ class CodingTool:
 
     @property
     def reports(self) -> CostReporting:
-        """Tokens that have a price are money."""
+        """What the tool reports about its spending: tokens that have a price count as money."""
         reports = self.info.reports
         priced = reports is CostReporting.TOKENS and find_price(self.spec.prices, self.spec.model) is not None
         return CostReporting.COST if priced else reports
@@ -62,7 +62,7 @@ class CodingTool:
         return context.task.model or self.spec.model
 
     def model_and_session_args(self, context: AttemptContext, session: str = "") -> tuple[str, ...]:
-        """Arguments for the model and, by the option that `session` names, for the session to continue."""
+        """Return the arguments for the model and, by the option that `session` names, for the session to continue."""
         model = self.choose_model(context)
         return (
             *((f"--model={model}",) if model else ()),
@@ -70,14 +70,14 @@ class CodingTool:
         )
 
     def build_argv(self, *args: str) -> tuple[str, ...]:
-        """The driver's arguments, then those of the settings: with most tools, the later one of two counts."""
+        """Return program, driver's arguments and the settings': with most tools, the later one of two counts."""
         return (self.spec.program or self.info.program, *args, *self.spec.args)
 
     def compute_spend(self, tokens: Tokens, model: str = "") -> Spend:
         return compute_spend(tokens, find_price(self.spec.prices, model or self.spec.model))
 
     def permission_args(self, edits: Sequence[str] = ()) -> tuple[str, ...]:
-        """Arguments for what the tool may do without asking; `edits` are those to change files only."""
+        """Return the arguments for what the tool may do without asking; `edits` restrict it to changing files."""
         match self.spec.permission:
             case Permission.FULL:
                 return self.info.full_access
@@ -88,11 +88,11 @@ class CodingTool:
 
     @property
     def permission_note(self) -> str:
-        """The restriction that may explain why a tool did nothing; "": it may do everything."""
+        """The restriction that may explain why a tool did nothing; "" if it may do everything."""
         return _PERMISSION_NOTES[self.spec.permission]
 
     def compute_reported_spend(self, cost: int, tokens: Tokens, model: str = "") -> Spend:
-        """The cost that the tool reports; if it knows no price, the tokens at the settings' prices."""
+        """Return the cost that the tool reports; if it knows no price, the cost of the tokens at the settings' prices."""
         return Spend(cost, tokens.total) if cost else self.compute_spend(tokens, model)
 
 
@@ -105,12 +105,12 @@ class ToolParser(JsonLinesParser):
 
 
 class ToolUseParser(ToolParser):
-    """For agents that report the tools they use by name: changes are counted."""
+    """Base of the parsers of agents that report the tools they use by name; it counts changes."""
 
     changes_made: int | None = 0
 
     def handle_part(self, part: Json) -> Iterator[AgentEvent]:
-        """A part of a message, in the shape that several agents share."""
+        """Handle a part of a message, in the shape that several agents share."""
         match part.get("type"):
             case "text":
                 yield from self.report_message(part.get("text"))
@@ -134,7 +134,7 @@ class ToolUseParser(ToolParser):
         yield from self.update_phase(current.get("activeForm") or current.get("content") or current.get("description"))
 
     def handle_tool_result(self, name: object, *, error: object = "", denied: bool = False) -> Iterator[AgentEvent]:
-        """For tools that report how a use ended: only a successful one counts as a change."""
+        """Handle the result of a tool use, for tools that report it: only a successful one counts as a change."""
         if denied:
             self.denied.append(str(name))
             yield from make_activity(f"{name} was not allowed", ActivityKind.FAILS)

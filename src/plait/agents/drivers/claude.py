@@ -102,7 +102,7 @@ class _ClaudeParser(ToolUseParser):
         yield from make_activity(f"waiting {seconds:.0f}s for the provider ({why}), try {tries}", ActivityKind.WAITS)
 
     def _handle_rate_limit(self, limit: Json) -> Iterator[AgentEvent]:
-        """Most changes of the limits are no refusal."""
+        """Report a refusal; most changes of the limits are none."""
         if limit.get("status") == "rejected":
             at = get_count(limit, "resetsAt")
             self._limit = RetryAfter(at=float(at)) if at else NO_RETRY_AFTER
@@ -158,7 +158,7 @@ class _ClaudeParser(ToolUseParser):
         )
 
     def _read_spend(self, event: Json) -> Spend:
-        """By model if reported: that includes its subagents."""
+        """Read the cost and the tokens; by model if these are reported, because that includes subagents."""
         by_model = get_object(event, "modelUsage").values()
         names = ("inputTokens", "outputTokens", "cacheReadInputTokens", "cacheCreationInputTokens")
         tokens = sum(get_count(get_object(used), name) for used in by_model for name in names)
@@ -173,7 +173,7 @@ class Claude(CodingTool):
     parser_type = _ClaudeParser
 
     def build_command(self, context: AttemptContext) -> Command:
-        """A session can only continue in its folder; a task's attempts share one workspace."""
+        """Build the command. A session can only continue in its folder; a task's attempts share one workspace."""
         args = (
             *("-p", "--output-format", "stream-json", "--verbose"),
             *self.permission_args(("--permission-mode", "acceptEdits")),

@@ -27,7 +27,7 @@ _DENIED = "requires approval"
 
 class _ClineParser(ToolUseParser):
     def handle_text(self, _line: str, /) -> Iterator[AgentEvent]:
-        """Only warnings of its libraries."""
+        """Ignore lines that are no events: they are only warnings of its libraries."""
         yield from ()
 
     def handle_event(self, event: Json) -> Iterator[AgentEvent]:
@@ -61,7 +61,9 @@ class _ClineParser(ToolUseParser):
                 pass
 
     def _handle_tool_start(self, name: object, given: Json) -> Iterator[AgentEvent]:
-        """Unattended, it answers its own questions with the first choice; fine, if it then makes changes."""
+        """Report a tool use. When it runs unattended, it answers its own questions with the first choice; so a question
+        only counts if no changes follow.
+        """
         if name == _QUESTION_TOOL:
             self.question = format_question(given)
             yield from make_activity("asking:", ActivityKind.SAYS, self.question)

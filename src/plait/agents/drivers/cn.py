@@ -24,7 +24,7 @@ _EDIT_ARGS = ("--allow", "Write", "--allow", "Edit", "--allow", "MultiEdit", "--
 
 class _ContinueParser(ToolParser):
     def handle_event(self, event: Json) -> Iterator[AgentEvent]:
-        """The answer is JSON, too, if the settings' arguments ask for that."""
+        """Handle an error, or the answer, which is also JSON if the settings' arguments ask for that."""
         message = get_text(event, "message", "response")
         if event.get("status") == "error":
             self.error = make_provider_error(message or "it failed without an error message")
@@ -34,7 +34,7 @@ class _ContinueParser(ToolParser):
             yield from make_activity(message, ActivityKind.SAYS)
 
     def handle_invalid(self, line: str, /) -> Iterator[AgentEvent]:
-        """The answer may start with a brace."""
+        """Handle an answer that starts with a brace as text."""
         yield from self.handle_text(line)
 
     def handle_text(self, line: str) -> Iterator[AgentEvent]:
@@ -43,7 +43,7 @@ class _ContinueParser(ToolParser):
         yield from super().handle_text(line)
 
     def finish(self, code: int, tail: str, printed_at: float) -> Outcome:
-        """It prints nothing if the model's answer is empty."""
+        """Return the outcome. If it printed nothing, the model's answer was empty."""
         if code == 0 and self.error is None and not self.finished:
             return Outcome(Category.EMPTY, code, "the model's answer was empty")
         return super().finish(code, tail, printed_at)
@@ -54,6 +54,6 @@ class Continue(CodingTool):
     parser_type = _ContinueParser
 
     def build_command(self, context: AttemptContext) -> Command:
-        """Any argument after `-p` would be taken for the prompt."""
+        """Build the command. `-p` comes last, because it takes the next argument as the prompt."""
         args = (*self.model_and_session_args(context), *self.permission_args(_EDIT_ARGS))
         return Command((*self.build_argv(*args), "-p"), context.prompt_file, _ENV)

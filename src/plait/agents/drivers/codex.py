@@ -120,7 +120,7 @@ class _CodexParser(ToolUseParser):
             yield from make_activity("editing", ActivityKind.EDITS, ", ".join(files))
 
     def _read_spend(self, usage: Json) -> Spend:
-        """The session's whole count less what it had before this attempt."""
+        """Return this attempt's spend: the session's total, less what it had spent before."""
         counts = (get_count(usage, name) for name in ("input_tokens", "output_tokens", "cached_input_tokens"))
         return spend_since(self.tool.compute_spend(Tokens(*counts)), self.before)
 
@@ -130,7 +130,7 @@ class Codex(CodingTool):
     parser_type = _CodexParser
 
     def build_command(self, context: AttemptContext) -> Command:
-        """The settings' arguments come before the subcommand, which knows fewer of them."""
+        """Build the command. The settings' arguments come before the subcommand, which knows fewer of them."""
         args = (
             *("exec", "--json", "--skip-git-repo-check", "-c", "analytics.enabled=false"),
             *self.permission_args(("--sandbox", "workspace-write")),
@@ -141,7 +141,7 @@ class Codex(CodingTool):
         return Command((*self.build_argv(*args), *resume, "-"), context.prompt_file)
 
     def _trust_args(self, workspace: str) -> tuple[str, ...]:
-        """Otherwise it adds every folder it works in to the user's settings as trusted."""
+        """Trust the workspace by arguments, or the tool adds each of its folders to the user's settings."""
         if self.spec.permission is Permission.OWN or not workspace.isprintable():
             return ()
         key = dumps(workspace, ensure_ascii=False)  # a JSON string is a TOML string

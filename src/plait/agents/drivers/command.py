@@ -55,7 +55,7 @@ class CommandAgent:
 def build_command_spec(
     text: str, *, name: str = DEFAULT_NAME, shell: bool = False, prompt_by: PromptDelivery = PromptDelivery.AUTO
 ) -> AgentSpec:
-    """Raises ConfigError. The prompt comes on standard input, unless the command names a file."""
+    """Make the spec of a command, which gets the prompt on stdin unless it names a file. Raises ConfigError."""
     argv = (text.strip(),) if shell else split_command(text)
     check_command(argv, shell=shell)
     if prompt_by is PromptDelivery.AUTO:
@@ -65,7 +65,7 @@ def build_command_spec(
 
 
 def split_command(text: str) -> tuple[str, ...]:
-    """Split by a shell's quotes; no other shell syntax is supported."""
+    """Split a command into words by a shell's quotes; no other shell syntax is supported."""
     try:
         argv = tuple(shlex.split(text))
         bare = shlex.split(text, posix=False)  # the same words, with their quotes
@@ -84,7 +84,7 @@ def split_command(text: str) -> tuple[str, ...]:
 
 
 def check_command(argv: tuple[str, ...], *, shell: bool = False) -> None:
-    """Raises ConfigError for a command that could never run."""
+    """Raise ConfigError for a command that could never run."""
     if not argv or not argv[0].strip():
         raise ConfigError("the agent's command is empty", hint="Give a command: --agent-command 'tool {task_file}'.")
     check_placeholders(argv)
@@ -109,7 +109,7 @@ def _check_shell_line(argv: tuple[str, ...]) -> None:
 
 
 def build_placeholder_values(context: AttemptContext) -> Mapping[str, str]:
-    """Nothing of the environment: arguments are visible to all users of the machine."""
+    """Return placeholders' values, none from the environment: all users of the machine see arguments."""
     attempt = context.attempt
     values = {
         "task_file": context.task_file,
@@ -124,7 +124,7 @@ def build_placeholder_values(context: AttemptContext) -> Mapping[str, str]:
 
 
 def _build_shell_argv(line: str, values: Mapping[str, str]) -> tuple[str, ...]:
-    """For `sh -c`. Values are passed as parameters, so they are never interpreted as commands."""
+    """Build the arguments for `sh -c`. Values are passed as parameters, so they are never interpreted as commands."""
     given: dict[str, int] = {}
     quotes = _quote_states(line)
 
@@ -138,7 +138,7 @@ def _build_shell_argv(line: str, values: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _quote_states(line: str) -> str:
-    """For each character, the quote around it, or a space."""
+    """Return for each character the quote around it, or a space."""
     inside, escaped, found = " ", False, []
     for char in line:
         found.append(inside)

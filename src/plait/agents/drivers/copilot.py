@@ -93,7 +93,7 @@ class Copilot(CodingTool):
     parser_type = _CopilotParser
 
     def build_command(self, context: AttemptContext) -> Command:
-        """Without `-C`, a session would continue in its original folder."""
+        """Build the command. Without `-C`, a session would continue in its original folder."""
         args = (
             *("-C", context.workspace, "--output-format", "json", "--no-ask-user"),
             *self.model_and_session_args(context, "--resume"),

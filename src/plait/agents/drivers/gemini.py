@@ -88,7 +88,7 @@ class _GeminiParser(ToolUseParser):
         yield from super().handle_text(line)
 
     def finish(self, code: int, tail: str, printed_at: float) -> Outcome:
-        """Some of its exit statuses look like signals: 408 - 256 is that of SIGXCPU."""
+        """Return the outcome, by the tool's exit statuses first: some look like signals (408 - 256 is that of SIGXCPU)."""
         if code in _HTTP_EXIT_STATUSES and self.error is not None:
             self.error = replace(self.error, status=code + 256)
             return super().finish(1, tail, printed_at)
@@ -99,7 +99,7 @@ class _GeminiParser(ToolUseParser):
         return super().finish(code, tail, printed_at)
 
     def _handle_retry(self, line: str, status: int | None) -> Iterator[AgentEvent]:
-        """A failed try and its delay are on one line or two; a delay is only given for a rate limit."""
+        """Report a refusal. A failed try and its delay are on one line or two; a delay is only given for a rate limit."""
         again = _RETRY_AFTER.search(line)
         match = classify_error(self._retry_reason, status)
         if again:
@@ -126,7 +126,7 @@ class _GeminiParser(ToolUseParser):
         yield from self.report_spend(self._read_spend(get_object(event, "stats")))
 
     def _read_spend(self, stats: Json) -> Spend:
-        """By model, since each has its price. Thoughts are only in the total, and cost as much as output."""
+        """Read the spend by model. Thoughts are only in the total, and cost as much as output."""
         models = get_object(stats, "models") or {self._model: stats}
         spent = NO_SPEND
         for model in models:

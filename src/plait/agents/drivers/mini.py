@@ -50,7 +50,7 @@ class Mini(CodingTool):
 
 
 class _MiniParser:
-    """Only its own messages become activity, not the prompt or the output of commands."""
+    """Parses the output. Only the agent's own messages become activity, not the prompt or the output of commands."""
 
     _in_own_message = False
     _fenced = False
@@ -72,7 +72,7 @@ class _MiniParser:
         pass
 
     def finish(self, code: int, tail: str, printed_at: float) -> Outcome:
-        """An error comes before a long traceback."""
+        """Return the outcome. An error is taken from the last message, because a long traceback follows it."""
         last, error = self._exit_message, None
         if code and self._model_missing:
             error = _NO_MODEL_ERROR

@@ -23,7 +23,7 @@ class ModelAgent(CodingTool):
     info = AGENTS["model"]
 
     def __init__(self, spec: AgentSpec) -> None:
-        """Raises ConfigError."""
+        """Check the settings; raises ConfigError."""
         super().__init__(spec)
         self._settings = decode_settings(spec.options)
 
@@ -55,7 +55,7 @@ class ModelAgent(CodingTool):
 
 
 class ModelJobParser(PlaitProtocolParser):
-    """`usage` objects are the usage of one model so far; there may be several models."""
+    """Parses the events of model jobs. `usage` objects are the usage of one model so far; there may be several models."""
 
     def __init__(self, prices: tuple[Price, ...], before: Spend = NO_SPEND) -> None:
         super().__init__(before)

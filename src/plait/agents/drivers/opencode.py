@@ -84,7 +84,9 @@ class _OpenCodeParser(ToolUseParser):
             yield from make_activity(f"{tool} failed:", ActivityKind.FAILS, why)
 
     def _record_denial(self, what: str, *, exactly: bool) -> None:
-        """A denied tool ends the run without a result. A text line may name exactly what was asked for."""
+        """Record a denied tool, which ends the run without a result. If a text line names exactly what was asked for,
+        only such lines count.
+        """
         self.finished = True
         if exactly and not self._exact:
             self.denied.clear()
@@ -123,7 +125,7 @@ class OpenCode(CodingTool):
     parser_type = _OpenCodeParser
 
     def build_command(self, context: AttemptContext) -> Command:
-        """Without `--dir`, it works in the folder of the variable `PWD`."""
+        """Build the command. Without `--dir`, it works in the folder of the variable `PWD`."""
         args = (
             *("run", "--format", "json", "--dir", context.workspace),
             *self.model_and_session_args(context, "--session"),

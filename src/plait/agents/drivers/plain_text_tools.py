@@ -18,7 +18,7 @@ class Amp(_PlainTextTool):
     info = AGENTS["amp"]
 
     def build_command(self, context: AttemptContext) -> Command:
-        """It chooses its model itself."""
+        """Build the command. The tool chooses its model itself."""
         args = (*self.permission_args(), "--execute")
         return Command(self.build_argv(*args), context.prompt_file)
 
@@ -49,6 +49,6 @@ class Cube(_PlainTextTool):
     info = AGENTS["cube"]
 
     def build_command(self, context: AttemptContext) -> Command:
-        """It finds its own session by the task file's name."""
+        """Build the command. The tool finds its own session by the task file's name."""
         again = ("--resume",) if context.attempt.n > 1 else ()
         return Command(self.build_argv("auto", context.task_file, *again))

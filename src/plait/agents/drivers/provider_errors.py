@@ -31,14 +31,14 @@ _PROVIDER_ERROR_PHRASES: Mapping[Category, re.Pattern[str]] = {
 
 
 def make_provider_error(text: str, status: int | None = None, wait: str = "") -> ToolError:
-    """An error between a tool and its provider; `wait` is the provider's `Retry-After`."""
+    """Make the error between a tool and its provider; `wait` is the provider's `Retry-After`."""
     status = status or _find_status(text)
     message = f"{text} (retry-after: {wait})" if wait else text
     return ToolError(message, status, fallback=_find_category(text, _PROVIDER_ERROR_PHRASES))
 
 
 def report_refusal(text: str, status: int | None = None, after: float | None = None) -> Iterator[AgentEvent]:
-    """For a tool that waits by itself: reported only if it waits for a rate limit."""
+    """Report a rate limit, for a tool that waits by itself; nothing if it waits for another reason."""
     match = classify_error(text, status or _find_status(text))
     limited = (
         match.category is Category.RATE_LIMIT
@@ -88,19 +88,19 @@ _MAX_ERROR_DEPTH = 4
 
 
 def extract_api_error(text: str) -> str | None:
-    """The content of `[API Error: …]` at the end of a text."""
+    """Return the content of `[API Error: …]` at the end of a text, or None."""
     begin = text.rfind("[API Error: ")
     match = _API_ERROR.fullmatch(text.rstrip(), begin) if begin >= 0 else None
     return f"API Error: {unwrap_error(match['inside'])}" if match else None
 
 
 def guess_category(text: str) -> Category:
-    """The category of an error that matches no general pattern."""
+    """Return the category of an error that matches no general pattern."""
     return _find_category(text, _API_ERROR_PHRASES)
 
 
 def unwrap_error(text: str) -> str:
-    """The message of a provider's JSON answer, with its code or status; any other text unchanged."""
+    """Return the message of a provider's JSON answer, with its code or status; any other text unchanged."""
     begin = text.find("{")
     if begin < 0:
         return text

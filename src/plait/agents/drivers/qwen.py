@@ -73,7 +73,9 @@ class _QwenParser(ToolUseParser):
         yield from self.report_spend(spend_since(whole, self.before))
 
     def _read_failure(self, event: Json) -> ToolError | None:
-        """Only a message that starts so, or that the model did not write: its own text may end like that."""
+        """Return the failure that the result reports, or None. An API error in the last message only counts if the
+        message starts with it, or if the model wrote nothing: the model's own text may end like one.
+        """
         api_error = extract_api_error(self.last_message)
         if api_error is not None and (self._message_empty or self.last_message.startswith("[API Error: ")):
             return ToolError(api_error, fallback=guess_category(api_error))

@@ -36,9 +36,10 @@ _REPORTING_ORDER = (CostReporting.NOTHING, CostReporting.TOKENS, CostReporting.C
 
 @dataclass(frozen=True, slots=True)
 class RefereeSpec:
-    """One attempt. The winner's change is put onto `base`. Without `score` and `judges`, the smallest change wins.
+    """What one attempt of the referee does. The winner's change is put onto `base`. Without `score` and `judges`, the
+    smallest change wins.
 
-    Each judge works in the checkout of its place. `votes` are those of an earlier attempt that still hold. At most `slots`
+    Each judge works in its own checkout. `votes` are those of an earlier attempt that still hold. At most `slots`
     judges run at once; the attempt is ended after `timeout` seconds, or `idle_timeout` without output (0: never).
     """
 
@@ -60,19 +61,19 @@ class RefereeSpec:
 
 
 def build_referee_spec(*, score: str | None = None, judges: Sequence[AgentSpec] = ()) -> AgentSpec:
-    """The referee of a batch."""
+    """Make the spec of a batch's referee."""
     options = [(_SCORE_OPTION, score)] if score else []
     options += [(_JUDGE_OPTION, dumps([asdict(judge) for judge in judges]))] if judges else []
     return AgentSpec(REFEREE, options=tuple(options))
 
 
 class Referee:
-    """Its provider is that of its first judge: an attempt has one."""
+    """The agent that chooses a contest's winner. Its provider is that of its first judge: an attempt has one."""
 
     name = REFEREE
 
     def __init__(self, spec: AgentSpec) -> None:
-        """Raises ConfigError if a judge can't be loaded."""
+        """Load the judges; raises ConfigError if one can't be loaded."""
         self._score = dict(spec.options).get(_SCORE_OPTION, "")
         self._judges = read_judge_specs(spec)
         self.provider, self.reports = REFEREE, CostReporting.FREE
@@ -133,7 +134,7 @@ class RefereeParser(PlaitProtocolParser):
         self._result = BallotResult(result) if result in set(BallotResult) else None
 
     def finish(self, code: int, tail: str, printed_at: float) -> Outcome:
-        """A referee that failed without a result may have votes: its next attempt need not ask these judges again."""
+        """Return the outcome, also with the votes of a failure: the next attempt need not ask these judges."""
         ended = super().finish(code, tail, printed_at)
         ended = replace(ended, ballot=self._build_ballot(ended.category))
         return replace(ended, winner=self._winner, detail=self._why) if ended.category is Category.OK else ended
@@ -161,7 +162,7 @@ def _parse_names(value: object) -> tuple[str, ...]:
 
 
 def read_judge_specs(spec: AgentSpec) -> tuple[AgentSpec, ...]:
-    """The judges that `build_referee_spec` was given; raises ConfigError."""
+    """Return the judges that `build_referee_spec` was given; raises ConfigError."""
     text = dict(spec.options).get(_JUDGE_OPTION)
     if text is None:
         return ()

@@ -19,7 +19,7 @@ SCRIPT_NAME = "script.sh"
 
 
 def build_script_command(text: str, folder: str) -> Command:
-    """`folder` is the attempt's own."""
+    """Build a command that runs the text as a script in `folder`, which is the attempt's own."""
     end = "" if text.endswith("\n") else "\n"
     return Command(("sh", f"{folder}/{SCRIPT_NAME}"), files=((SCRIPT_NAME, f"{text}{end}"),))
 
@@ -32,7 +32,7 @@ class ShellAgent:
         self.provider = spec.name
 
     def build_command(self, context: AttemptContext) -> Command:
-        """Raises UserError for a task without a command."""
+        """Build the command; raises UserError for a task without one."""
         problem = explain_missing_run(context.task)
         if problem is not None or context.task.run is None:
             raise UserError(f"{context.task.id} {problem}")
@@ -43,7 +43,7 @@ class ShellAgent:
 
 
 def explain_missing_run(task: Task) -> str | None:
-    """Why a shell can't run this task; to be put after the task's name."""
+    """Say why a shell can't run this task, as a text to follow the task's name; None if it can."""
     if not (task.run or "").strip():
         return "has no `run:` in its front matter: there is no command for a shell"
     if "\0" in (task.run or ""):
@@ -52,7 +52,7 @@ def explain_missing_run(task: Task) -> str | None:
 
 
 class CheckParser:
-    """Only the exit status of a check counts."""
+    """Parses the output of a check: only its exit status counts."""
 
     def feed(self, _line: str, /) -> Sequence[AgentEvent]:
         return ()

@@ -27,7 +27,7 @@ _UNCHANGED_ERROR = AnswerError("the answer changes nothing")
 
 @dataclass(frozen=True, slots=True)
 class JobAnswer:
-    """All or nothing: with an error there are no files."""
+    """The files of an answer, or its errors: with an error there are no files."""
 
     files: Mapping[str, str]
     errors: tuple[AnswerError, ...] = ()
@@ -40,7 +40,8 @@ CUT_OFF_ANSWER = JobAnswer({}, (AnswerError("the answer was cut off"),))
 def parse_answer(
     job: ModelJob, text: str, texts: Mapping[str, str], *, only: str | None = None, max_lines: int = MAX_LINES
 ) -> JobAnswer:
-    """`texts` are the job's existing files; `only` is the requested file, if it was one of several or the tests.
+    """Parse the answer to a job. `texts` are the job's existing files; `only` is the requested file, if it was one of
+    several or the tests.
 
     `max_lines` is for one file, or for all edits together.
     """
@@ -57,7 +58,9 @@ def parse_answer(
 
 
 def parse_repair(job: ModelJob, text: str, files: Mapping[str, str], *, max_lines: int = MAX_LINES) -> JobAnswer:
-    """The answer to a repair prompt: edits, or whole files. Files that the job may not write, and its tests, are refused."""
+    """Parse the answer to a repair prompt: edits, or whole files. Other files than the job's, and its tests, are
+    refused.
+    """
     allowed = tuple(path for path in files if path in job_spec.writable_paths(job))
     if has_edits(text):
         return _apply_edits(text, EditApplier(files.get, allowed, allowed), max_lines)
@@ -71,9 +74,10 @@ def parse_reply_files(
     allowed: Collection[str] | None = None,
     max_lines: int = MAX_LINES,
 ) -> JobAnswer:
-    """The answer of an agent that writes no files itself: named whole files, and edits; unnamed blocks are ignored.
+    """Parse the answer of an agent that writes no files itself: named whole files, and edits; unnamed blocks are
+    ignored.
 
-    `read` gives the text of a path inside the repository, None if there is no file. `allowed` None: any such path.
+    `read` returns the text of a path inside the repository, or None if there is no file. `allowed` None: any such path.
     """
     if has_edits(text):
         return _apply_edits(text, EditApplier(read, allowed), max_lines, allow_rewrite=True)
@@ -112,7 +116,7 @@ def _parse_changes(job: ModelJob, text: str, texts: Mapping[str, str], only: str
 
 
 def _apply_edits(text: str, edits: EditApplier, max_lines: int, *, allow_rewrite: bool = False) -> JobAnswer:
-    """`allow_rewrite`: existing files may also be given as a whole."""
+    """Apply the edits of an answer. `allow_rewrite`: existing files may also be given as a whole."""
     found = parse_edits(text)
     for change in found.changes:
         edits.add(change)
@@ -135,7 +139,7 @@ def _apply_edits(text: str, edits: EditApplier, max_lines: int, *, allow_rewrite
 
 
 def _find_lossy_edit(change: Change) -> AnswerError | None:
-    """A placeholder for existing lines would delete them."""
+    """Return an error for an edit with a placeholder for existing lines, which would delete them."""
     put = (line for line in change.put if whole_files.is_placeholder_line(line) and line not in change.find)
     if (change.path or "").endswith(whole_files.PROSE_SUFFIXES) or next(put, None) is None:
         return None
@@ -146,7 +150,7 @@ def _find_lossy_edit(change: Change) -> AnswerError | None:
 def _collect_new_files(
     rest: str, edits: EditApplier, *, allow_rewrite: bool
 ) -> tuple[dict[str, str], list[AnswerError]]:
-    """New files beside the edits. Existing ones must be edited: in a whole file, lines could be lost unnoticed."""
+    """Return new files and errors. Existing ones must be edited: a whole file could lose lines unnoticed."""
     files: dict[str, str] = {}
     flaws: list[AnswerError] = []
     for text, block in whole_files.find_labelled_blocks(rest):
@@ -176,7 +180,7 @@ class Ruling(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ReviewVerdict:
-    """An answer with none of the four words is a soft failure."""
+    """The ruling of a review and its reasons. An answer with none of the four words is a soft failure."""
 
     ruling: Ruling
     reasons: str = ""
@@ -202,7 +206,7 @@ _CONDITION = re.compile(r"(?:but|however|if|once|unless|except|provided|assuming
 
 
 def parse_verdict(text: str) -> ReviewVerdict:
-    """The word on the first line, on one that is labelled as the verdict, or alone on the last one.
+    """Parse the verdict: the word on the first line, on one that is labelled as the verdict, or alone on the last one.
 
     Two that differ are not clear, nor is a pass that has a condition, or a failure beside it.
     """

@@ -38,13 +38,13 @@ _KNOWN_FILE_NAMES = frozenset(
 
 
 def parse_file_label(line: str) -> str | None:
-    """The text after FILE:, Path: and the like."""
+    """Return the text after FILE:, Path: and the like, or None."""
     match = _LABEL.match(line[:_MAX_LINE_CHARS].strip())
     return _strip_markup(match[1]) if match else None
 
 
 def find_file_header(line: str, known: Collection[str] = ()) -> str | None:
-    """The path in the line before a fence: any after a label, only a known one in a sentence."""
+    """Return the path in the line before a fence: any path after a label, only a known one in a sentence."""
     line = line[:_MAX_LINE_CHARS].strip()
     if (labelled := parse_file_label(line)) is not None:
         return labelled
@@ -59,7 +59,7 @@ def find_file_header(line: str, known: Collection[str] = ()) -> str | None:
 
 
 def find_path_in_info(info: str, known: Collection[str] = ()) -> str | None:
-    """The path in an info string: "python src/a.py", "python:src/a.py", "src/a.py", "python title=src/a.py"."""
+    """Return the path in an info string: "python src/a.py", "python:src/a.py", "src/a.py", "python title=src/a.py"."""
     text = _PATH_ATTRIBUTE.search(info[:_MAX_LINE_CHARS])
     if text is not None:
         return str(text[1])
@@ -74,7 +74,7 @@ def find_path_in_info(info: str, known: Collection[str] = ()) -> str | None:
 
 
 def find_path_in_comment(line: str, known: Collection[str]) -> str | None:
-    """The known path in a comment on the first line of a file."""
+    """Return the known path in a comment on the first line of a file, or None."""
     match = _COMMENT.match(line[:_MAX_LINE_CHARS])
     path = "" if match is None else str(match[1]).removeprefix("./")
     return path if path in known else None
@@ -87,7 +87,7 @@ def looks_like_path(word: str) -> bool:
 
 
 def _strip_markup(text: str) -> str:
-    """Without backticks, bold, a colon, or a remark in brackets."""
+    """Remove backticks, bold, a colon, or a remark in brackets."""
     text = text.strip().rstrip(":").strip(_AROUND).rstrip(":").strip(_AROUND)
     ticked = _TICKED.match(f"`{text}")
     if ticked is not None and ticked[1] != text:
@@ -111,9 +111,10 @@ _MAX_FENCES_AHEAD = 24  # to distinguish an opening fence from a closing one
 
 @dataclass(frozen=True, slots=True)
 class CodeBlock:
-    """`path` is named by a marker, `above` is the line before a fence, `info` its info string.
+    """A block of code in an answer. `path` is named by a marker, `above` is the line before a fence, `info` its info
+    string.
 
-    Not `closed`: the answer ended inside.
+    Not `closed`: the answer ended inside it.
     """
 
     lines: tuple[str, ...]
@@ -145,13 +146,13 @@ class _Fence:
         return bool(self.info) and self._matches(outer)
 
     def _matches(self, outer: _Fence) -> bool:
-        """Whether it could close the outer one; a fence that is indented further is part of the code."""
+        """Whether this fence could close the outer one; a fence that is indented further is part of the code."""
         near = len(self.indent) <= len(outer.indent) + 3
         return near and self.mark[0] == outer.mark[0] and len(self.mark) >= len(outer.mark)
 
 
 def clean_answer(text: str) -> str:
-    """With normalised line ends, without thoughts and stop tokens."""
+    """Normalise line ends, and remove thoughts and stop tokens."""
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     if (ends := _TOKENS.search(text, max(len(text) - _TOKEN_TAIL_CHARS, 0))) is not None:
         text = f"{text[: ends.start()]}\n"
@@ -185,12 +186,12 @@ def is_bare_fence(line: str) -> bool:
 
 
 def find_blocks(text: str) -> Iterator[CodeBlock]:
-    """In order; the text between them is prose."""
+    """Yield the blocks in order; the text between them is prose."""
     return _BlockScanner(text).find_blocks()
 
 
 def strip_outer_fence(lines: Sequence[str]) -> Sequence[str]:
-    """Without a fence around the whole text."""
+    """Remove a fence around the whole text."""
     filled = [index for index, line in enumerate(lines) if line.strip()]
     opened = _Fence.parse(lines[filled[0]]) if len(filled) > 1 else None
     closing = _Fence.parse(lines[filled[-1]]) if filled else None
@@ -200,7 +201,7 @@ def strip_outer_fence(lines: Sequence[str]) -> Sequence[str]:
 
 
 class _BlockScanner:
-    """One pass over an answer; only fences are read twice."""
+    """Scans an answer in one pass; only fences are read twice."""
 
     def __init__(self, text: str) -> None:
         self._lines = text.split("\n")
@@ -222,17 +223,19 @@ class _BlockScanner:
             yield found
 
     def _fences_after(self, line_index: int) -> range:
-        """The indexes in `_places` of the fences after this line."""
+        """Return the indexes in `_places` of the fences after this line."""
         return range(bisect_right(self._fence_lines, line_index), len(self._fence_lines))
 
     def _wraps_markers(self, line_index: int) -> bool:
-        """A fence around markers has no meaning of its own."""
+        """Whether the fence only surrounds markers, so that it has no meaning of its own."""
         following = next((line for line in self._lines[line_index + 1 : line_index + 4] if line.strip()), "")
         marker = _MARKER.match(following)
         return _MARKER.match(self._lines[line_index]) is None and marker is not None and bool(_marker_path(marker))
 
     def _marked_block(self, at: int, path: str | None) -> tuple[CodeBlock, int]:
-        """Ends with the next marker; one that names a file starts the next block, if the end is missing or just `~~~`."""
+        """Return the block after a marker, and the line to continue with. It ends with the next marker; one that names
+        a file starts the next block, if the end is missing or just `~~~`.
+        """
         plain = None
         for line_index in map(self._fence_lines.__getitem__, self._fences_after(at)):
             marker = _MARKER.match(self._lines[line_index])
@@ -266,14 +269,16 @@ class _BlockScanner:
         return "" if is_fence(near) else near
 
     def _depth_change(self, line_index: int, outer: _Fence, depth: int) -> int:
-        """1 if this line opens a nested block, -1 if it closes one, else 0."""
+        """Return 1 if this line opens a nested block, -1 if it closes one, else 0."""
         fence = self._fences[line_index]
         if fence.closes(outer):
             return 1 if depth == 1 and self._opens_inner(line_index, outer) else -1
         return 1 if fence.nests(outer) else 0
 
     def _opens_inner(self, line_index: int, outer: _Fence) -> bool:
-        """Text follows the bare fence, not the header of the next block; and enough closing fences follow."""
+        """Whether a bare fence opens a nested block: text follows it, not the header of the next block, and enough
+        closing fences follow.
+        """
         after = self._lines[line_index + 1] if line_index + 1 < len(self._lines) else ""
         if not after.strip() or line_index + 1 in self._fences:
             return False

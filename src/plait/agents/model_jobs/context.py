@@ -16,7 +16,7 @@ _CHARS_PER_TOKEN = 4  # estimated
 
 @dataclass(frozen=True, slots=True)
 class ContextLimits:
-    """For all context together. A token counts as four characters."""
+    """Limits for all context together. A token counts as four characters."""
 
     lines: int = ModelConfig.context_lines.default
     tokens: int = ModelConfig.context_tokens.default
@@ -34,7 +34,7 @@ class ContextFile:
 
 @dataclass(frozen=True, slots=True)
 class JobContext:
-    """`left_out` are sentences about files that are not shown completely."""
+    """The files to show; `left_out` are sentences about files that are not shown completely."""
 
     files: tuple[ContextFile, ...] = ()
     left_out: tuple[str, ...] = ()
@@ -55,7 +55,8 @@ def count_lines(text: str) -> int:
 def gather_context(
     given: Mapping[str, str | None], implicit: Mapping[str, str | None], limits: ContextLimits | None = None
 ) -> JobContext:
-    """`given` first, in order, the last one cut to fit; then the `implicit` files that fit completely.
+    """Collect the context: the `given` files in order, the last one cut to fit; then the `implicit` files that fit
+    completely.
 
     None is a file that does not exist or can't be read.
     """
@@ -77,7 +78,7 @@ class _ContextBuilder:
         self._tokens_left = limits.tokens
 
     def add(self, path: str, text: str | None) -> None:
-        """Add as much of it as fits."""
+        """Add as much of a file as fits."""
         if text is None:
             self.left_out.append(f"{path} is not shown: it does not exist, or is not text")
             return
@@ -101,7 +102,7 @@ class _ContextBuilder:
         self._tokens_left -= estimate_tokens(piece.text)
 
     def _fitting_prefix(self, text: str) -> str:
-        """Whole lines from the start."""
+        """Return as many whole lines from the start as fit."""
         if count_lines(text) <= self._lines_left and estimate_tokens(text) <= self._tokens_left:
             return text
         kept = "".join(text.splitlines(keepends=True)[: max(self._lines_left, 0)])
@@ -135,8 +136,8 @@ _MAX_NEIGHBOURS = 3
 def guess_context_files(
     job: ModelJob, instructions: str, texts: Mapping[str, str], listing: Collection[str], max_files: int = 12
 ) -> tuple[str, ...]:
-    """Files of the repository (`listing`) that may help, likeliest first: those that the instructions name, those that the
-    targets (`texts`) import or name, then neighbours. Never the job's own files or its context.
+    """Guess files of the repository (`listing`) that may help, likeliest first: those that the instructions name, those
+    that the targets (`texts`) import or name, then neighbours. Never the job's own files or its context.
     """
     index = _FileIndex(path for path in listing if _is_useful(path))
     own = {*job_spec.writable_paths(job), *job.context, *((job.tests,) if job.tests else ())}
@@ -156,7 +157,7 @@ def _is_useful(path: str) -> bool:
 
 
 class _FileIndex:
-    """The files by the last parts of their paths, with and without suffix."""
+    """Finds files by the last parts of their paths, with and without suffix."""
 
     def __init__(self, listing: Iterator[str]) -> None:
         self._all = frozenset(listing)
@@ -170,7 +171,7 @@ class _FileIndex:
                     self._by_end.setdefault("/".join(parts[-count:]), []).append(path)
 
     def find_named(self, text: str, home: str) -> Iterator[str]:
-        """Paths in a text, relative to the top or to the text's file."""
+        """Yield the files whose paths a text names, relative to the top or to the text's file."""
         for word in dict.fromkeys(_WORD.findall(text)):
             name = word.strip("./-").rstrip(".")
             near = _join_path(home, word) if home else name
@@ -182,7 +183,7 @@ class _FileIndex:
                 yield from self._find_module(name, home)
 
     def find_neighbours(self, path: str) -> Iterator[str]:
-        """Its tests, or what it tests; then files of its folder and suffix with the longest common prefix."""
+        """Yield a file's tests, or what it tests; then files of its folder and suffix with the longest common prefix."""
         folder, _, name = path.rpartition("/")
         stem = _stem(name).removeprefix("test_").removesuffix("_test").removesuffix(".test")
         for twin in (stem, f"test_{stem}", f"{stem}_test", f"{stem}.test"):
@@ -211,13 +212,13 @@ class _FileIndex:
         )
 
     def _find_exact(self, path: str) -> list[str]:
-        """The file at this path, with any suffix."""
+        """Return the file at this path, with any suffix."""
         if path in self._all:
             return [path]
         return [each for each in self._by_end.get(path, ()) if _stem(each) == path][:1]
 
     def _find_only(self, end: str, *, whole: bool) -> list[str]:
-        """The only file whose path ends so, if there is just one."""
+        """Return the file whose path ends like this, if there is only one."""
         found = dict.fromkeys(self._by_end.get(end, ())) if end else {}
         if whole:
             found = {path: None for path in found if path == end or path.endswith(f"/{end}")}

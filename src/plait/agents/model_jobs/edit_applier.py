@@ -25,7 +25,7 @@ _MIN_SIMILARITY = 0.5
 
 @dataclass(frozen=True, slots=True)
 class LineRange:
-    """Lines from `first` to before `last`, from 0; `indents` maps the searched text's indents to the file's."""
+    """The lines from `first` to before `last`, from 0; `indents` maps the searched text's indents to the file's."""
 
     first: int
     last: int
@@ -41,18 +41,18 @@ class FileText:
         self.starts = (0, *accumulate(len(line) + 1 for line in self.lines))
 
     def line_at(self, offset: int) -> int:
-        """From 0."""
+        """Return the line at an offset, from 0."""
         return bisect_left(self.starts, offset + 1) - 1
 
     def find_exact(self, find: Sequence[str], limit: int = _MAX_MATCHES) -> list[int]:
-        """The offsets of exact occurrences, also inside a line."""
+        """Return the offsets of exact occurrences, also inside a line."""
         needle, found, at = "\n".join(find), list[int](), -1
         while len(found) < limit and (at := self.text.find(needle, at + 1)) >= 0:
             found.append(at)
         return found
 
     def find_lines(self, find: Sequence[str], limit: int | None = _MAX_MATCHES) -> list[LineRange]:
-        """Lines that are equal except for whitespace."""
+        """Return the ranges of lines that are equal except for whitespace."""
         plain = [normalize_whitespace(line) for line in self.lines]
         starts = (0, *accumulate(len(line) + 1 for line in plain))
         hay, needle = "\n".join(("", *plain, "")), "\n".join(("", *map(normalize_whitespace, find), ""))
@@ -65,7 +65,7 @@ class FileText:
         return found
 
     def describe_nearest(self, find: Sequence[str]) -> str:
-        """For a message: where the text starts to differ, or the line most similar to its first."""
+        """Say for a message where the text starts to differ, or which line is most similar to its first."""
         wanted = [normalize_whitespace(line) for line in find]
         lines = [normalize_whitespace(line) for line in self.lines]
         begun = max(_find_partial_matches(wanted, lines), default=(0, 0))
@@ -85,7 +85,7 @@ def normalize_whitespace(line: str) -> str:
 
 
 def count_blank_edges(lines: Sequence[str]) -> tuple[int, int]:
-    """The numbers of blank lines at the start and the end."""
+    """Count the blank lines at the start and at the end."""
     filled = [index for index, line in enumerate(lines) if line.strip()]
     return (filled[0], len(lines) - filled[-1] - 1) if filled else (0, len(lines))
 
@@ -95,7 +95,7 @@ def get_indent(line: str) -> str:
 
 
 def reindent(lines: Sequence[str], indents: Mapping[str, str]) -> list[str]:
-    """With the file's indents; a line indented further than a known one keeps the difference."""
+    """Give the lines the file's indents; a line indented further than a known one keeps the difference."""
     return [_reindent_line(line, indents) if line.strip() else line.strip() for line in lines]
 
 
@@ -130,7 +130,7 @@ def _map_indents(find: Sequence[str], there: Sequence[str]) -> dict[str, str]:
 
 
 def _find_partial_matches(wanted: Sequence[str], lines: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """For each occurrence of the first line: the number of equal lines, and the negated position."""
+    """Yield for each occurrence of the first line the number of equal lines, and the negated position."""
     if len(wanted) < 2:
         return
     tried = 0
@@ -164,7 +164,7 @@ _DEFINITION = re.compile(
 
 
 def find_scopes(lines: Sequence[str], begins: str) -> tuple[range, ...]:
-    """Each line with this text and what is indented below it; without such lines, all that follows."""
+    """Return the range of each line with this text and what is indented below it; if nothing is, with all that follows."""
     found: list[range] = []
     for index, line in enumerate(lines):
         if begins in line and (not found or index >= found[-1].stop):
@@ -173,7 +173,7 @@ def find_scopes(lines: Sequence[str], begins: str) -> tuple[range, ...]:
 
 
 def _block_end(lines: Sequence[str], begin: int) -> int:
-    """The first line after the indented ones."""
+    """Return the line after the indented ones; the end of the text if none is indented."""
     depth, inner = len(get_indent(lines[begin])), False
     for index in range(begin + 1, len(lines)):
         if not lines[index].strip():
@@ -186,12 +186,12 @@ def _block_end(lines: Sequence[str], begin: int) -> int:
 
 
 def find_name_mentions(text: str, name: str) -> list[range]:
-    """From each occurrence of the name to the end of its bracket, or of its line."""
+    """Return the ranges from each occurrence of the name to the end of its bracket, or of its line."""
     return [range(found.start(), _bracket_end(text, found.end())) for found in _word_pattern(name).finditer(text)]
 
 
 def find_literals(text: str, name: str) -> list[range]:
-    """The mentions that create a value: the name right before a bracket, and no definition."""
+    """Return the mentions that create a value: the name right before a bracket, and no definition."""
     found: list[range] = []
     for match in _word_pattern(name).finditer(text):
         line = text.rfind("\n", 0, match.start()) + 1
@@ -207,7 +207,7 @@ def _word_pattern(name: str) -> re.Pattern[str]:
 
 
 def _bracket_end(text: str, at: int) -> int:
-    """The end of the bracket that is opened on this line or at the start of the next; else the end of the line."""
+    """Return the end of the bracket that is opened on this line or at the start of the next; else the end of the line."""
     line = text.find("\n", at)
     line = len(text) if line < 0 else line
     upto = text.find("\n", line + 1)
@@ -228,7 +228,7 @@ _MAX_ERRORS = 20  # each takes time in a large file
 
 @dataclass(frozen=True, slots=True)
 class Hunk:
-    """Replace the characters from `start` to before `end` by `put`. `line` is that of the answer."""
+    """Replaces the characters from `start` to before `end` by `put`. `line` is that of the answer."""
 
     start: int
     end: int
@@ -237,7 +237,7 @@ class Hunk:
 
 
 class EditApplier:
-    """`read` gives the text of a path, or None. `everywhere` are the files for changes that name none."""
+    """Applies edits. `read` returns the text of a path, or None. `everywhere` are the files for changes that name none."""
 
     def __init__(
         self,
@@ -270,7 +270,7 @@ class EditApplier:
         return self._read(path) is not None
 
     def render(self) -> dict[str, str]:
-        """The changed files."""
+        """Return the changed files, and add errors for edits that overlap."""
         made: dict[str, str] = {}
         for path, hunks in self.hunks.items():
             hunks.sort(key=lambda hunk: (hunk.start, hunk.end, hunk.line))
@@ -313,7 +313,7 @@ def _apply_hunks(text: str, hunks: Sequence[Hunk]) -> str:
 
 
 def _make_hunks(change: Change, page: FileText) -> list[Hunk] | str:
-    """The replacements, or why there are none."""
+    """Return the replacements, or why there are none."""
     return _edit_hunks(change, page) if isinstance(change, Edit) else _insertion_hunks(change, page)
 
 
@@ -333,7 +333,7 @@ def _edit_hunks(edit: Edit, page: FileText) -> list[Hunk] | str:
 
 
 def _trim_sides(find: Sequence[str], put: Sequence[str], page: FileText) -> tuple[Sequence[str], Sequence[str]]:
-    """Without blank lines that only set the labels apart, and without fences that the file does not have."""
+    """Remove blank lines that only set the labels apart, and fences that the file does not have."""
     find, put = _strip_fences(find, put, page)
     before, after = count_blank_edges(find)
     find = find[before : len(find) - after]
@@ -348,7 +348,7 @@ def _strip_fences(find: Sequence[str], put: Sequence[str], page: FileText) -> tu
 
 
 def _exact_hunk(page: FileText, start: int, length: int, put: Sequence[str], line: int) -> Hunk:
-    """A deleted line loses its line end, too."""
+    """Make the hunk for an exact match. A deleted line loses its line end, too."""
     end = start + length
     alone = (start == 0 or page.text[start - 1] == "\n") and page.text[end : end + 1] == "\n"
     return Hunk(start, end + (alone and not put), "\n".join(put), line)
@@ -408,13 +408,13 @@ _FIELD = re.compile(r"\W*([A-Za-z_$][\w$]*)")
 
 
 def parse_field_name(job: ModelJob) -> str:
-    """`timeout` of `timeout: None`."""
+    """Return the name of the new field: `timeout` of `timeout: None`."""
     match = _FIELD.match(job.new_field)
     return match[1] if match else ""
 
 
 def find_unrelated_edits(job: ModelJob, edits: EditApplier, files: Collection[str]) -> list[AnswerError]:
-    """Edits outside literals of the struct, or without the new field; and new files."""
+    """Return errors for edits outside literals of the struct or without the new field, and for new files."""
     field = parse_field_name(job)
     if not job.struct_name or not field:
         return [AnswerError("the job does not say which struct_name gets which new_field")]
@@ -434,7 +434,7 @@ def find_unrelated_edits(job: ModelJob, edits: EditApplier, files: Collection[st
 
 
 def find_missing_fields(job: ModelJob, files: dict[str, str]) -> tuple[str, ...]:
-    """Literals that still lack the field; only a note, since some may copy it from another value."""
+    """Describe literals that still lack the field; this is only a note, since some may copy it from another value."""
     field = re.compile(rf"\b{re.escape(parse_field_name(job))}\b")
     return tuple(
         f"{path}:{text.count(chr(10), 0, literal.start) + 1}: this {job.struct_name} has no {parse_field_name(job)}"
@@ -445,7 +445,7 @@ def find_missing_fields(job: ModelJob, files: dict[str, str]) -> tuple[str, ...]
 
 
 def _is_inside(page: FileText, mention: range, start: int, end: int) -> bool:
-    """Whether it is within the lines of the literal."""
+    """Whether the range is within the lines of the literal."""
     first = page.starts[page.line_at(mention.start)]
     last = page.line_at(max(mention.stop - 1, mention.start))
     stop = page.starts[last + 1] if last + 1 < len(page.starts) else len(page.text)

@@ -15,7 +15,7 @@ from plait.core.fast_dataclass import dataclass
 
 @dataclass(frozen=True, slots=True)
 class AnswerError:
-    """Why an answer can't be used. `path` is the file as the answer spells it; "" for the whole answer."""
+    """A reason why an answer can't be used. `path` is the file as the answer spells it; "" for the whole answer."""
 
     message: str
     path: str = ""
@@ -25,7 +25,7 @@ class AnswerError:
 
 
 def format_errors(errors: Iterable[AnswerError], max_errors: int = 12) -> str:
-    """A list for feedback."""
+    """List the errors for feedback."""
     lines = [f"- {flaw}" for flaw in errors]
     rest = [f"- and {len(lines) - max_errors} more"] if len(lines) > max_errors else []
     return "\n".join([*lines[:max_errors], *rest])
@@ -40,7 +40,7 @@ _START_LABELS = frozenset({"FILE", "FIND", "AFTER", "SCOPE"})
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """Replace `find` by `put`, once. `path` None: the answer names no file. `line` is that of the answer."""
+    """Replaces `find` by `put`, once. `path` None: the answer names no file. `line` is that of the answer."""
 
     path: str | None
     find: tuple[str, ...]
@@ -50,7 +50,7 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Insertion:
-    """Insert `put` after each occurrence of `find`; with a scope, only in blocks that start with a line containing it."""
+    """Inserts `put` after each occurrence of `find`; with a scope, only in blocks that start with a line containing it."""
 
     path: str | None
     find: tuple[str, ...]
@@ -64,7 +64,7 @@ Change = Edit | Insertion
 
 @dataclass(frozen=True, slots=True)
 class ParsedEdits:
-    """`rest` is the answer without the edits: prose and whole files."""
+    """The edits of an answer. `rest` is the answer without them: prose and whole files."""
 
     changes: tuple[Change, ...]
     errors: tuple[AnswerError, ...]
@@ -78,7 +78,7 @@ def has_edits(text: str) -> bool:
 
 
 def parse_edits(text: str) -> ParsedEdits:
-    """In the order of the answer."""
+    """Parse the edits, in the order of the answer."""
     reader = _EditReader(clean_answer(text).split("\n"))
     reader.read()
     return ParsedEdits(tuple(reader.found), tuple(reader.errors), "\n".join(reader.rest))
@@ -110,7 +110,7 @@ class _EditReader:
             at += 1
 
     def _read_scope(self, at: int, text: str) -> int:
-        """The scope is on the same line or the next; it holds until the next FILE or SCOPE."""
+        """Read a scope from the same line or the next; it applies until the next FILE or SCOPE."""
         if not text.strip() and at + 1 < len(self._lines) and not self._labels[at + 1][0]:
             at += 1
             text = self._lines[at]
@@ -118,7 +118,7 @@ class _EditReader:
         return at
 
     def _read_block(self, at: int, name: str, text: str) -> int:
-        """Read from FIND or AFTER to END; returns the line after it."""
+        """Read from FIND or AFTER to END; return the line after it."""
         second = _SECOND_LABEL[name]
         middle, following = self._find_label(at + 1, second)
         if middle is None:
@@ -148,7 +148,7 @@ class _EditReader:
             self.found.append(Insertion(self._path, find, put, scope, at + 1))
 
     def _trailing_scope(self, end: int) -> str | None:
-        """A SCOPE after the block, if no other block follows that it could belong to."""
+        """Return a SCOPE after the block, if no other block follows that it could belong to."""
         for index in range(end, min(end + 4, len(self._lines))):
             name, text = self._labels[index]
             if name:
@@ -157,7 +157,7 @@ class _EditReader:
         return None
 
     def _find_label(self, at: int, name: str) -> tuple[int | None, int]:
-        """The label's line, unless the block ends before it; and where to continue then."""
+        """Return the label's line, or None if the block ends before it; and where to continue then."""
         for index in range(at, len(self._lines)):
             if self._labels[index][0] == name:
                 return index, index
@@ -166,7 +166,7 @@ class _EditReader:
         return None, len(self._lines)
 
     def _find_end(self, at: int, *, loose: bool) -> tuple[int | None, int]:
-        """The last END before the next block, and the start of that; `loose`: the block may end without END."""
+        """Return the last END before the next block, and the start of that; `loose`: the block may end without END."""
         last = None
         for index in range(at, len(self._lines)):
             if _END.match(self._lines[index]):
@@ -178,7 +178,7 @@ class _EditReader:
         return last, len(self._lines)
 
     def _find_inner_edit(self, at: int, end: int) -> int | None:
-        """The start of another whole edit inside a replacement: an END was forgotten."""
+        """Return the start of another whole edit inside a replacement: an END was forgotten. Else None."""
         begun: dict[str, int] = {}
         for index in range(at, end):
             name, _ = self._labels[index]
@@ -189,7 +189,7 @@ class _EditReader:
         return None
 
     def _starts_block(self, at: int) -> bool:
-        """Another block or nothing follows after blank lines."""
+        """Whether another block, or nothing, follows after blank lines."""
         following = next((index for index in range(at, len(self._lines)) if self._lines[index].strip()), None)
         return following is None or self._labels[following][0] in _START_LABELS
 
@@ -198,7 +198,7 @@ class _EditReader:
 
 
 def _parse_label(line: str) -> tuple[str, str]:
-    """The label and the text after it; "" for both if the line has none."""
+    """Return the label and the text after it; "" for both if the line has none."""
     match = _LABEL.match(line)
     return (match[1], match[2] or "") if match else ("", "")
 
@@ -208,7 +208,7 @@ def _block_lines(inline: str, lines: Sequence[str]) -> tuple[str, ...]:
 
 
 def _strip_trailing(lines: tuple[str, ...]) -> tuple[str, ...]:
-    """Without the blank lines and the fence after a text that has no END."""
+    """Remove blank lines and the fence after a text that has no END."""
     count = len(lines)
     while count and (not lines[count - 1].strip() or lines[count - 1].strip() == "```"):
         count -= 1

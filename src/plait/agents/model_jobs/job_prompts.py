@@ -148,8 +148,8 @@ class ChatMessage:
 
 @dataclass(frozen=True, slots=True)
 class PromptInputs:
-    """What a job's prompts are made of. `texts` are its existing targets and outputs, `done` the files written so far in
-    this job (including tests), `only` the one to write now, `systems` overridden system prompts by name.
+    """What a job's prompts are made from. `texts` are its existing targets and outputs, `done` the files written so far
+    in this job (including tests), `only` the one to write now, `systems` overridden system prompts by name.
     """
 
     job: ModelJob
@@ -162,7 +162,7 @@ class PromptInputs:
 
 
 def build_instructions(spec: ModelJobSpec) -> str:
-    """The task as the model gets it."""
+    """Return the task as the model gets it."""
     body = spec.instructions.strip()
     headed = body.startswith("# ") or not spec.title
     parts = [] if headed else [f"# {' '.join(spec.title.split())}"]
@@ -171,25 +171,25 @@ def build_instructions(spec: ModelJobSpec) -> str:
 
 
 def format_messages(messages: Sequence[ChatMessage]) -> str:
-    """For people: each message below its role."""
+    """Format messages for people: each below its role."""
     return "\n\n".join(f"# {message.role.value}\n\n{message.text}" for message in messages)
 
 
 def find_prompts_folder(spec: ModelJobSpec) -> str:
-    """Where the repository's system prompts are: the folder that is set, else the one of the jobs."""
+    """Return the folder of the repository's system prompts: the one that is set, else the one of the jobs."""
     configured = spec.settings.prompts
     return configured if configured is not None else dirname(spec.source) or "."
 
 
 def parse_prompt_name(file: str) -> str | None:
-    """`_systemprompt_create.md` is the system prompt `create`; None for other files."""
+    """Return the name of a system prompt from its file, `create` for `_systemprompt_create.md`; None for other files."""
     match = _PROMPT_FILE.fullmatch(file)
     name = match[1].lower() if match else ""
     return name if name in SYSTEM_PROMPTS else None
 
 
 def build_writing_prompt(inputs: PromptInputs) -> tuple[ChatMessage, ...]:
-    """By the job's mode; with `only`, for just that file."""
+    """Build the prompt for writing, by the job's mode; with `only`, for just that file."""
     job, tests = inputs.job, inputs.only is not None and inputs.only == inputs.job.tests
     parts = [*_file_sections(inputs), *([] if tests else _written_sections(inputs)), *_task_section(inputs)]
     if tests:
@@ -208,7 +208,7 @@ def build_writing_prompt(inputs: PromptInputs) -> tuple[ChatMessage, ...]:
 
 
 def build_verification_prompt(inputs: PromptInputs, files: Mapping[str, str]) -> tuple[ChatMessage, ...]:
-    """For a review of the files as they would be."""
+    """Build the prompt for a review of the files as they would be."""
     parts = [*_file_sections(inputs, "## The files as they were before"), *_task_section(inputs), "## The result"]
     parts += [_file_section(path, text) for path, text in files.items()]
     name = "verify" if job_spec.writes_whole_files(inputs.job) else "verify_edit"
@@ -218,7 +218,7 @@ def build_verification_prompt(inputs: PromptInputs, files: Mapping[str, str]) ->
 def build_repair_prompt(
     inputs: PromptInputs, files: Mapping[str, str], command: str, output: str
 ) -> tuple[ChatMessage, ...]:
-    """After a build, test or lint command failed; the answer is for `parse_repair`."""
+    """Build the prompt after a build, test or lint command failed; the answer is for `parse_repair`."""
     output_text = "\n".join(map(to_plain_text, output[-_MAX_OUTPUT_CHARS:].split("\n")))
     own = {path: text for path, text in files.items() if path != inputs.job.tests}
     parts = [*_task_section(inputs), *_tests_section(inputs.job, files), "## The files as they are now"]
@@ -228,7 +228,7 @@ def build_repair_prompt(
 
 
 def build_retry_prompt(before: Sequence[ChatMessage], answer: str, feedback: str) -> tuple[ChatMessage, ...]:
-    """The same conversation, with the answer and what is wrong with it."""
+    """Continue the same conversation with the answer and what is wrong with it."""
     request = RETRY_REQUEST.format(feedback=feedback.strip() or "It could not be used.")
     return (*before, ChatMessage(ChatRole.ASSISTANT, answer or "(nothing)"), ChatMessage(ChatRole.USER, request))
 
@@ -243,7 +243,7 @@ def _task_section(inputs: PromptInputs) -> list[str]:
 
 
 def _file_sections(inputs: PromptInputs, heading: str = "## The files as they are now") -> Iterator[str]:
-    """Context, and the job's files as they were when it started."""
+    """Yield the context, and the job's files as they were when it started."""
     if inputs.context.files:
         yield "## Files to know of (not to be changed)"
         yield from (_file_section(each.path, each.text, each.left_out) for each in inputs.context.files)

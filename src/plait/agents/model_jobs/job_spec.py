@@ -22,7 +22,8 @@ JOB_RESULT_FILE = "result.json"  # in the attempt's folder
 
 @dataclass(frozen=True, slots=True)
 class ModelJobSpec:
-    """One attempt. Without a `job` it is an ordinary task: it may write `touches`, or anything if that is empty.
+    """What one attempt does. Without a `job` it is an ordinary task: it may write `touches`, or anything if that is
+    empty.
 
     `source` is the task's file, relative to the repository's top.
     """
@@ -45,13 +46,13 @@ _SETTINGS = {key.field: key for key in ModelConfig.keys if key is not ModelConfi
 
 
 def encode_options(settings: ModelConfig) -> tuple[tuple[str, str], ...]:
-    """The settings that differ from the defaults, as an `AgentSpec` carries them."""
+    """Return the settings that differ from the defaults, as an `AgentSpec` carries them."""
     values = ((name, settings.values[name], key.default) for name, key in _SETTINGS.items())
     return tuple((name, dumps(value)) for name, value, default in values if value != default)
 
 
 def decode_settings(options: Iterable[tuple[str, str]]) -> ModelConfig:
-    """Raises ConfigError for invalid values; a name of another version is ignored."""
+    """Decode the settings. A name of another version is ignored; invalid values raise ConfigError."""
     try:
         return _build_settings({name: loads(text) for name, text in options})
     except (ValueError, TypeError, RecursionError) as error:
@@ -59,7 +60,7 @@ def decode_settings(options: Iterable[tuple[str, str]]) -> ModelConfig:
 
 
 def find_server(carried: Iterable[tuple[str, str]]) -> str:
-    """Host and port of the server, whose rate limits the jobs share. Raises ConfigError."""
+    """Return host and port of the server, whose rate limits the jobs share. Raises ConfigError."""
     return urlsplit(decode_settings(carried).base_url).netloc
 
 
@@ -69,7 +70,7 @@ def encode_spec(spec: ModelJobSpec) -> str:
 
 
 def decode_spec(text: str | bytes) -> ModelJobSpec:
-    """Raises ValueError."""
+    """Decode a spec; raises ValueError."""
     try:
         fields = loads(text)
         lists = {"touches": tuple(fields["touches"]), "settings": _build_settings(fields["settings"])}
@@ -88,24 +89,24 @@ def _build_job(fields: Mapping[str, Any]) -> ModelJob:
 
 
 def writes_whole_files(job: ModelJob) -> bool:
-    """The answers are whole files, not edits."""
+    """Whether the answers are whole files, not edits."""
     return job.mode in {ModelJobMode.REPLACE, ModelJobMode.SPLIT}
 
 
 def output_paths(job: ModelJob) -> tuple[str, ...]:
-    """The files that the answer must contain, in order."""
+    """Return the files that the answer must contain, in order."""
     if not writes_whole_files(job):
         return ()
     return job.outputs if job.output in job.outputs else (job.output, *job.outputs)
 
 
 def target_paths(job: ModelJob) -> tuple[str, ...]:
-    """The existing files that are shown completely; those that an edit may change."""
+    """Return the existing files that are shown completely; an edit may change those."""
     if writes_whole_files(job):
         return job.targets
     return tuple(dict.fromkeys((*job.targets, *job.outputs))) or (job.output,)
 
 
 def writable_paths(job: ModelJob) -> tuple[str, ...]:
-    """All files that the job may write, except its tests."""
+    """Return all files that the job may write, except its tests."""
     return tuple(dict.fromkeys((*output_paths(job), *target_paths(job), job.output)))

@@ -18,13 +18,13 @@ _SHORT_GIT_NAME = re.compile(r"git~[0-9]+\Z")
 
 @dataclass(frozen=True, slots=True)
 class PathRefusal:
-    """A path that must not be written."""
+    """The reason why a path must not be written."""
 
     reason: str
 
 
 def normalize_path(text: str) -> str | PathRefusal:
-    """The path as names and single slashes."""
+    """Reduce a path to names and single slashes, or refuse it."""
     if not text.strip():
         return PathRefusal("the path is empty")
     if len(text) > _MAX_PATH_CHARS:
@@ -63,11 +63,11 @@ def _check_names(names: list[str]) -> PathRefusal | None:
 
 
 def _fold_name(name: str) -> str:
-    """As the most lenient file system compares names."""
+    """Fold a name as the most lenient file system compares names."""
     plain = _INVISIBLE.sub("", unicodedata.normalize("NFKC", name)).casefold()
     return plain.partition(":")[0].rstrip(". ")
 
 
 def make_path_key(path: str) -> str:
-    """Equal for paths that are the same file on some file system."""
+    """Return a key that is equal for paths that are the same file on some file system."""
     return "/".join(_fold_name(name) or name for name in path.split("/"))

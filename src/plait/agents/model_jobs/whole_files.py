@@ -64,7 +64,7 @@ def is_placeholder_line(line: str) -> bool:
 
 
 def find_placeholder_line(path: str, text: str) -> int | None:
-    """The number of the line that is a placeholder for omitted ones."""
+    """Return the number of the first line that is a placeholder for omitted ones, or None."""
     if path.endswith(PROSE_SUFFIXES):
         return None
     return next((n for n, line in enumerate(text.split("\n"), 1) if is_placeholder_line(line)), None)
@@ -99,7 +99,8 @@ CUT_OFF_MESSAGE = "the answer was cut off in the middle of this file"
 
 @dataclass(frozen=True, slots=True)
 class FileRequest:
-    """All `wanted` files must be in the answer, in this order if they are unnamed; `allowed` ones may be.
+    """The files to find in an answer. All `wanted` files must be there, in this order if they are unnamed; `allowed`
+    ones may be.
 
     `allowed` None: any file, but each must be named.
     """
@@ -113,7 +114,7 @@ class FileRequest:
 
 
 def parse_files(answer: str, request: FileRequest) -> tuple[dict[str, str], tuple[AnswerError, ...]]:
-    """Texts by path, and the errors; with errors, the files must not be used."""
+    """Return the texts by path, and the errors; with errors, the files must not be used."""
     text = code_blocks.clean_answer(answer)
     if not text.strip():
         return {}, (AnswerError("the answer is empty"),)
@@ -129,7 +130,7 @@ def parse_files(answer: str, request: FileRequest) -> tuple[dict[str, str], tupl
 
 
 def find_labelled_blocks(text: str) -> list[tuple[str, CodeBlock]]:
-    """The non-empty blocks that a marker, or a label right before them, names."""
+    """Return the non-empty blocks that a marker, or a label right before them, names."""
     found = (
         (block.path or code_blocks.parse_file_label(block.above), block) for block in code_blocks.find_blocks(text)
     )
@@ -137,7 +138,7 @@ def find_labelled_blocks(text: str) -> list[tuple[str, CodeBlock]]:
 
 
 def resolve_path(text: str, allowed: Collection[str] | None) -> str | AnswerError:
-    """The allowed path that is meant, also by its unambiguous last parts."""
+    """Return the allowed path that is meant, also by its unambiguous last parts; else an error."""
     path = normalize_path(text)
     if isinstance(path, PathRefusal):
         return AnswerError(path.reason, shorten_for_message(text))
@@ -163,7 +164,7 @@ class _FileCollector:
             self._add(block, path)
 
     def add_unnamed(self, found: Sequence[CodeBlock]) -> None:
-        """Unnamed blocks are the missing files, in order; if none is missing, they are ignored."""
+        """Take unnamed blocks as the missing files, in order; if none is missing, ignore them."""
         missing = [path for path in self._request.wanted if path not in self.files]
         if not found or self._errors or (not missing and self.files):
             return
@@ -209,7 +210,7 @@ class _FileCollector:
 
 
 def _locate(block: CodeBlock, request: FileRequest) -> tuple[CodeBlock, str | None]:
-    """The block with the path that it names, if any."""
+    """Return the block with the path that it names, if any."""
     known = request.known
     first = block.lines[0] if block.lines else ""
     path = (
@@ -222,7 +223,9 @@ def _locate(block: CodeBlock, request: FileRequest) -> tuple[CodeBlock, str | No
 
 
 def _drop_shell_blocks(found: Sequence[CodeBlock], missing: Sequence[str]) -> Sequence[CodeBlock]:
-    """Models often show how to run files in separate blocks."""
+    """Leave out shell commands if the other blocks are then as many as the missing files: models often show how to run
+    files in separate blocks.
+    """
     if any(path.endswith(_SHELL_SUFFIXES) for path in missing):
         return found
     rest = [block for block in found if block.info.lower() not in _SHELL_LANGUAGES]
