@@ -15,7 +15,7 @@ LOCAL_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
 class PromptDelivery(StrEnum):
     """How a command gets the prompt: on standard input, or from the file that {prompt_file} names.
 
-    AUTO is a setting's value only: FILE if the command names a file, else STDIN.
+    AUTO occurs only as a setting: FILE if the command names a file, else STDIN.
     """
 
     AUTO = "auto"
@@ -37,7 +37,7 @@ def is_dotted_path(name: str) -> bool:
 
 
 def server_url() -> value_types.ValueType[str]:
-    """The address of a server, without credentials: settings are read by many, variables by few."""
+    """Make the type of a server's address, without credentials: settings are read by many, variables by few."""
 
     def read(value: object) -> str:
         url = value_types.required_text("").read(value).rstrip("/")
@@ -87,7 +87,7 @@ class AgentsConfig(ConfigTable, name="agents", about="How agents are called, by 
 
     @property
     def configured_agents(self) -> tuple[str, ...]:
-        """The agents that something is set for."""
+        """The agents that have any setting."""
         tables = (self.models, self.args, self.programs, self.permissions, self.sandboxes, self.accounts)
         return tuple(dict.fromkeys([name for table in tables for name, _ in table] + list(self.replies)))
 

@@ -78,7 +78,7 @@ class Config:
     def default_agents(self) -> tuple[str, ...]:
         """The agents for tasks that name none; empty: the first one installed.
 
-        A command is one, unless agents were named by a stronger layer.
+        A configured command is one of them, unless a stronger layer names agents.
         """
         named = self.run.agent
         if self.run.agent_command is None or COMMAND_AGENT in named:
@@ -87,11 +87,11 @@ class Config:
 
     @property
     def agents_over_command(self) -> int:
-        """Which of the two was set by the stronger layer: more than 0 for the agents, less for the command."""
+        """Which of the two the stronger layer set: more than 0 for the agents, less for the command."""
         return self.origins["run.agent"].strength - self.origins["run.agent_command"].strength
 
     def batch_settings(self, *, tasks: int, cores: int, agents: Sequence[str] = ()) -> Settings:
-        """A batch's settings for a plan and a machine of this size; `agents` are used if no setting names any."""
+        """Return a batch's settings for a plan and a machine of this size; `agents` are used if no setting names any."""
         max_parallel, when_done = self.run.max_parallel, self.pr.when_done
         # Any: a key and the core's field of the same name have the same type.
         shared: dict[str, Any] = {**self.run.values, **self.sources.values}
@@ -116,7 +116,7 @@ class Config:
 
 
 def choose_parallelism(tasks: int, cores: int) -> int:
-    """Two to five: one more from 5, 10 and 20 tasks on, but no more than the machine has cores.
+    """Choose from two to five: one more from 5, 10 and 20 tasks on, but no more than the machine has cores.
 
     Agents mostly wait for a model, but what verifies their work does not: hence the cores.
     """
@@ -130,7 +130,7 @@ SHARED_LAYERS = frozenset({Layer.REPOSITORY, Layer.SAVED})
 
 @dataclass(frozen=True, slots=True)
 class RepositoryCommand:
-    """Code that a repository's own config, or its saved settings, would have plait run."""
+    """Code that a repository's own config, or its saved settings, would make plait run."""
 
     key: str
     value: str
@@ -138,8 +138,8 @@ class RepositoryCommand:
 
 
 def find_repository_commands(config: Config) -> list[RepositoryCommand]:
-    """What needs trust: values that run code, in the repository's file or saved in its state, unless a stronger layer
-    replaces them.
+    """Return what needs trust: values that run code, in the repository's file or saved in its state, unless a stronger
+    layer replaces them.
     """
     commands = []
     for key in KEYS:

@@ -66,28 +66,28 @@ class Key(Generic[T]):
     @overload
     def __get__(self, instance: object, owner: type) -> T: ...
     def __get__(self, instance: object | None, owner: type) -> Self | T:
-        """Only for the class: an instance's own attribute comes first."""
+        """Return the declaration when accessed on the class: an instance's own attribute comes first."""
         return self
 
     @property
     def name(self) -> str:
-        """`run.retries`."""
+        """The full name, such as `run.retries`."""
         return f"{self.table}.{self.field}"
 
     @property
     def env_variable(self) -> str:
-        """`PLAIT_RETRIES` for `run.retries`; other tables are part of the name: `PLAIT_SOURCES_TAG`."""
+        """The variable: `PLAIT_RETRIES` for `run.retries`; with other tables, such as `PLAIT_SOURCES_TAG`."""
         return ENV_PREFIX + self.name.removeprefix("run.").replace(".", "_").upper()
 
     @property
     def json_name(self) -> str:
-        """The name in the HTTP API, by which the page saves it, too."""
+        """The name in the HTTP API, under which the page also saves it."""
         first, *rest = (self.name if self.table == "sources" else self.field).replace(".", "_").split("_")
         return self._json_name or first + "".join(map(str.capitalize, rest))
 
     @property
     def metavar(self) -> str:
-        """What `--help` shows after the flag; nothing for a switch."""
+        """The placeholder that `--help` shows after the flag; empty for a switch."""
         if self.value_type.kind is ValueKind.SWITCH:
             return ""
         by_kind = {ValueKind.NUMBER: "N", ValueKind.DURATION: "DURATION", ValueKind.AMOUNT: "AMOUNT"}
@@ -95,7 +95,7 @@ class Key(Generic[T]):
 
     @property
     def summary(self) -> str:
-        """`about` as a sentence."""
+        """The help text (`about`) as a sentence."""
         return f"{self.about[:1].upper()}{self.about[1:]}."
 
     @property
@@ -107,7 +107,7 @@ class Key(Generic[T]):
         return value if self._mask is None else self._mask(value)
 
     def to_public(self, value: T) -> PlainValue:
-        """The value for programs, without secrets."""
+        """Return the value for programs, without secrets."""
         return self.value_type.plain(self.mask_value(value))
 
 
@@ -130,7 +130,7 @@ class ConfigTable:
             key.per_batch = per_batch if key.per_batch is None else key.per_batch
 
     def __init__(self, **values: object) -> None:
-        """Values by field; the others have their defaults."""
+        """Set these values by field; the others have their defaults."""
         unknown = values.keys() - {key.field for key in self.keys}
         if unknown:
             raise TypeError(f"[{self.name_in_file}] has no key {', '.join(sorted(unknown))}")
@@ -138,7 +138,7 @@ class ConfigTable:
 
     @property
     def values(self) -> Mapping[str, object]:
-        """By field, in the order of declaration."""
+        """The values by field, in the order of declaration."""
         return vars(self)
 
     def __setattr__(self, name: str, value: object) -> None:

@@ -350,7 +350,7 @@ def find_similar(name: str, names: Iterable[str], cutoff: float = 0.6) -> str | 
 
 
 def suggest_key(table: str, field: str) -> str:
-    """A hint for an unknown key: the same name in another table, a similar one in this table, or in another."""
+    """Suggest a name for an unknown key: the same name in another table, a similar one in this table, or in another."""
     tidy = field.lower().replace("-", "_")
     if tidy in KEYS_BY_FIELD:
         key = KEYS_BY_FIELD[tidy]
@@ -366,7 +366,7 @@ _SECRET_NAME = re.compile(r"(?:TOKEN|SECRET|PASSWORD|KEY)\Z")
 
 
 def is_own_secret(variable: str) -> bool:
-    """Whether a variable holds a secret of plait's own, which is not for agents and commands: a token, where messages go."""
+    """Whether a variable holds one of plait's own secrets, such as a token, which agents must not see."""
     if not variable.startswith(ENV_PREFIX):
         return False
     key = KEYS_BY_VARIABLE.get(variable)

@@ -56,7 +56,7 @@ class LayerValues:
     problems: list[Problem] = field(default_factory=list)
 
     def add(self, key: AnyKey, raw: object, at: Origin, *, from_text: bool = False) -> None:
-        """`from_text`: a variable or a flag, whose text is first parsed into what a file would contain."""
+        """Add a value or its problem. `from_text`: text of a variable or a flag, to be parsed first."""
         kind = key.value_type
         try:
             value = kind.read(kind.parse_text(raw) if from_text and isinstance(raw, str) else raw)
@@ -74,7 +74,7 @@ class LayerValues:
 
 
 def merge_layers(layers: Iterable[LayerValues]) -> Config:
-    """The weakest layer comes first. Raises SettingsError with the errors of all layers."""
+    """Merge the layers, the weakest of which comes first. Raises SettingsError with the errors of all layers."""
     values: dict[str, tuple[object, ValueOrigin]] = {
         key.name: (key.default, ValueOrigin(Layer.DEFAULT)) for key in keys.KEYS
     }
@@ -93,7 +93,7 @@ def merge_layers(layers: Iterable[LayerValues]) -> Config:
 def _pick_values(
     layer: LayerValues, own: Mapping[str, tuple[object, ValueOrigin]]
 ) -> Iterator[tuple[str, tuple[object, ValueOrigin]]]:
-    """The repository's values that count, besides the user's own."""
+    """Yield the repository's values that apply beside the user's own, and warn about the others."""
     for name, (value, origin) in layer.values.items():
         pick = keys.KEYS_BY_NAME[name].pick
         if pick is None or pick(own[name][0], value) == value:
@@ -115,7 +115,7 @@ def _build_config(values: dict[str, tuple[object, ValueOrigin]]) -> Config:
 
 
 def _check_gate(config: Config) -> Problem | None:
-    """After each value was checked, only a gate without merges can be wrong."""
+    """Check the batch settings as a whole: after each value was checked, only a gate without merges can be wrong."""
     message = config.batch_settings(tasks=1, cores=1).problem()
     if message is None:
         return None
@@ -124,7 +124,7 @@ def _check_gate(config: Config) -> Problem | None:
 
 
 def _check_command(config: Config) -> Problem | None:
-    """A command and other agents, both set by the same layer."""
+    """Report a command and other agents that the same layer sets."""
     named = config.run.agent
     if config.run.agent_command is None or not named or COMMAND_AGENT in named or config.agents_over_command:
         return None
@@ -134,7 +134,7 @@ def _check_command(config: Config) -> Problem | None:
 
 
 def read_saved(settings: Mapping[str, str]) -> LayerValues:
-    """JSON texts by the names of the HTTP API. A name of another version is ignored with a warning."""
+    """Read saved JSON texts by the names of the HTTP API. A name of another version is ignored with a warning."""
     layer = LayerValues(Layer.SAVED)
     if not settings:
         return layer
@@ -155,15 +155,16 @@ def read_saved(settings: Mapping[str, str]) -> LayerValues:
 
 
 def saved_origin(name: str) -> Origin:
-    """The origin of a saved setting."""
+    """Return the origin of a saved setting."""
     return Origin(f"saved setting {name}")
 
 
 def read_environment(variables: Mapping[str, str]) -> LayerValues:
-    """`PLAIT_RETRIES` is `run.retries`, `PLAIT_SOURCES_TAG` is `sources.tag`; an empty variable counts as unset.
+    """Read the variables: `PLAIT_RETRIES` is `run.retries`, `PLAIT_SOURCES_TAG` is `sources.tag`; an empty variable
+    counts as unset.
 
-    Attempts and plugins have `PLAIT_` variables of their own, so only an unknown one that looks like a misspelt setting is
-    worth a warning.
+    Attempts and plugins have `PLAIT_` variables of their own, so only an unknown one that looks like a misspelt setting
+    is worth a warning.
     """
     layer = LayerValues(Layer.ENVIRONMENT)
     for name, text in variables.items():
@@ -180,7 +181,7 @@ def read_environment(variables: Mapping[str, str]) -> LayerValues:
 
 
 def read_flags(given: Mapping[str, object]) -> LayerValues:
-    """Values by key: texts, or what the command line has parsed. None is a flag that was not given."""
+    """Read the flags by key: texts, or what the command line has parsed. None is a flag that was not given."""
     layer = LayerValues(Layer.FLAG)
     for name, value in given.items():
         if value is not None:
@@ -196,7 +197,7 @@ def _suggest(json_name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ConfigDocument:
-    """A TOML file with settings; `table_path` is the table that holds them: `tool.plait` in pyproject.toml, else the top."""
+    """A TOML file with settings in the table `table_path`: `tool.plait` in pyproject.toml, else the top."""
 
     file: str
     content: ParsedToml
@@ -215,7 +216,7 @@ class ConfigDocument:
 
 
 def read_document(document: ConfigDocument, layer: Layer) -> LayerValues:
-    """Valid settings and all problems, in the order of the lines."""
+    """Read valid settings and all problems, in the order of the lines."""
     values = LayerValues(layer)
     settings = document.settings
     if isinstance(settings, Mapping):
@@ -291,7 +292,7 @@ def read_repository_file(top: Path) -> ConfigDocument | None:
 
 
 def _require_inside(top: Path, name: str) -> Path:
-    """The real path of a repository's file. A link out of the repository could make any file show up in messages."""
+    """Return the real path of a repository's file; a link that leads outside could make any file show up in messages."""
     path, real, real_top = top / name, os.path.realpath(top / name), os.path.realpath(top)
     inside = real.startswith(f"{real_top}{os.sep}") and ".git" not in Path(real).relative_to(real_top).parts
     if not os.path.exists(real):  # noqa: PTH110 - it never raises
@@ -303,7 +304,7 @@ def _require_inside(top: Path, name: str) -> Path:
 
 
 def _read_pyproject(top: Path) -> ConfigDocument | None:
-    """Problems of this file only matter if it mentions plait."""
+    """Read pyproject.toml. Problems of this file only matter if it mentions plait."""
     try:
         data = _read_bytes(_require_inside(top, PYPROJECT), PYPROJECT) or b""
     except ConfigError:
@@ -325,7 +326,7 @@ def _parse_document(data: bytes, file: str, table_path: tuple[str, ...] = ()) ->
 
 
 def _read_bytes(path: Path, name: str) -> bytes | None:
-    """None if there is no such file."""
+    """Return the file's content; None if there is no such file."""
     try:
         mode = path.stat().st_mode
         if not stat.S_ISREG(mode):  # reading a pipe would block
@@ -348,7 +349,8 @@ def load_config(
     environment: Mapping[str, str] | None = None,
     user: Path | None = None,
 ) -> Config:
-    """The settings of the repository at `top`; raises ConfigError. `flags` are by key (`run.retries`), None if not given.
+    """Load the settings of the repository at `top`; raises ConfigError. `flags` are by key (`run.retries`), None if not
+    given.
 
     By default, the variables are those of this process and the user's file is the usual one.
     """

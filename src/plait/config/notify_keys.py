@@ -1,4 +1,4 @@
-"""The settings of notifications. Only a person's own count: they decide where news of that person's work is sent."""
+"""The settings of notifications. Only the user's own count: they decide where messages about the work are sent."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def apprise_urls() -> value_types.ValueType[tuple[str, ...]]:
 
 
 def mask_to_scheme(url: str) -> str:
-    """The service; anything else may be a key, even where other addresses have their host."""
+    """Return only the scheme, which names the service; anything else may be a key, even in the host's place."""
     scheme = _SCHEME.match(url)
     return f"{scheme[0].lower()}://{MASKED}" if scheme else MASKED
 
 
 def mask_to_host(url: str) -> str:
-    """Scheme and host; anything after the host may be a key."""
+    """Return scheme and host; anything after the host may be a key."""
     parts = urlsplit(url)
     host = parts.hostname or ""
     port = f":{parts.port}" if parts.port else ""

@@ -1,4 +1,4 @@
-"""The settings of the Ray cluster that attempts run on. Only a person's own count: code and secrets are sent there."""
+"""The settings of the Ray cluster for attempts. Only the user's own count, because code and secrets are sent there."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The settings as text: the `plait.toml` that `plait init` writes, and the tables of docs/configuration.md.
 
-`python -m plait.config.reference` prints the latter.
+`python -m plait.config.reference` prints these tables.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _TEMPLATE_KEYS = frozenset({"sources.paths", "run.agent", "run.verify", "workspa
 
 
 def render_config_template(values: Mapping[str, object]) -> str:
-    """A short file with these `values` by key; the few other keys that most repositories need are comments."""
+    """Render a short file with these `values` by key; the few other keys that most repositories need are comments."""
     for name in values:
         if name not in KEYS_BY_NAME:
             raise UserError(f"there is no setting called {name}")
@@ -48,7 +48,7 @@ def _format_setting(key: AnyKey, values: Mapping[str, object]) -> str:
 
 
 def render_reference() -> str:
-    """One table for each table of plait.toml."""
+    """Render one table for each table of plait.toml."""
     return "\n".join(_reference_table(name, about) for name, about in TABLES.items())
 
 

@@ -10,9 +10,9 @@ _STRENGTH = (SandboxMode.OFF, SandboxMode.AUTO, SandboxMode.WORKTREE, SandboxMod
 
 
 def pick_stronger(own: SandboxMode, other: SandboxMode) -> SandboxMode:
-    """The person's own choice, unless the other one confines more whatever the machine offers.
+    """Return the user's own choice, unless the other one confines more on any machine.
 
-    The person's AUTO may become STRICT; another's AUTO may become nothing.
+    The user's AUTO may become STRICT; another's AUTO may become nothing.
     """
     own_strength = _STRENGTH.index(SandboxMode.STRICT if own is SandboxMode.AUTO else own)
     return other if _STRENGTH.index(other) > own_strength else own

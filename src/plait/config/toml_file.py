@@ -1,7 +1,7 @@
 """TOML: reading a file with the lines of its keys, and formatting single values.
 
-`tomllib` has no line numbers, so a scanner finds them. It gets valid TOML, so it only needs to know what could hide a key:
-strings, comments and brackets. A key inside an inline table has the line of that table's own key.
+`tomllib` has no line numbers, so a scanner finds them. The scanner gets valid TOML, so it only needs to know what could
+hide a key: strings, comments and brackets. A key inside an inline table has the line of that table's own key.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class ParsedToml:
     key_lines: Mapping[KeyPath, int]
 
     def find_line(self, *path: str) -> int:
-        """The line, from 1, of the longest prefix of this path that has one; 0 if none has."""
+        """Return the line, from 1, of the longest prefix of this path that has one; 0 if none has."""
         found = (self.key_lines.get(path[:length], 0) for length in range(len(path), 0, -1))
         return next(filter(None, found), 0)
 
@@ -56,7 +56,7 @@ def parse_toml(text: str, file: str) -> ParsedToml:
 
 
 def _syntax_error(text: str, file: str, message: str) -> ConfigError:
-    """`tomllib` has the position only in its message."""
+    """Make the error for invalid TOML; `tomllib` has the position only in its message."""
     match = _ERROR_POSITION.search(message)
     why = message[: match.start()] if match else message
     line = int(match[1]) if match and match[1] else text.rstrip("\n").count("\n") + 1
@@ -66,7 +66,7 @@ def _syntax_error(text: str, file: str, message: str) -> ConfigError:
 
 
 def format_toml(value: object) -> str:
-    """A value as TOML, on one line; unprintable characters are escaped."""
+    """Format a value as TOML, on one line; unprintable characters are escaped."""
     match value:
         case bool():
             return "true" if value else "false"
@@ -84,7 +84,7 @@ def format_toml(value: object) -> str:
 
 
 def format_short(value: object) -> str:
-    """A value for a message, cut to a short length."""
+    """Format a value for a message, cut to a short length."""
     try:
         text = format_toml(value)
     except RecursionError:
@@ -93,7 +93,7 @@ def format_short(value: object) -> str:
 
 
 def format_toml_key(name: str) -> str:
-    """A key, in quotes only if it needs them."""
+    """Format a key, in quotes only if it needs them."""
     return name if _BARE_KEY.fullmatch(name) else _quote(name)
 
 
@@ -124,7 +124,7 @@ _DEPTH_CHANGE = {"[": 1, "{": 1, "]": -1, "}": -1}
 
 
 def locate_keys(text: str) -> dict[KeyPath, int]:
-    """The lines of all keys and tables. The tables of an array are one: nothing asks for the lines of each."""
+    """Return the lines of all keys and tables. The tables of an array count as one: no caller needs each line."""
     return _KeyScanner(text).scan()
 
 
@@ -159,7 +159,7 @@ class _KeyScanner:
         return self.position < len(self.text)
 
     def _note(self, path: KeyPath, *, explicit: bool = True) -> None:
-        """A path named explicitly has this line; its parents have it only if they were not named before."""
+        """Record the line of a path; its parents get the line too, unless they were named before."""
         if explicit and len(path) <= _MAX_DEPTH:
             self.lines[path] = self.line
         for length in range(1, min(len(path), _MAX_DEPTH) + 1):
@@ -186,7 +186,7 @@ class _KeyScanner:
 
 
 def _split_key(key: str) -> tuple[str, ...]:
-    """The names in a dotted key; `tomllib` reads quoted ones, since it knows the escapes."""
+    """Return the names in a dotted key; `tomllib` reads quoted ones, since it knows the escapes."""
     if '"' not in key and "'" not in key:
         return tuple(part.strip() for part in key.split("."))
     import tomllib  # only needed for quoted keys

@@ -27,7 +27,7 @@ _MICRO = 1_000_000
 
 
 def parse_duration_setting(text: str) -> float | None:
-    """`60m`, `1h30m`, `2 days`, `90s`, in seconds: the greater unit first, each at most once."""
+    """Return the seconds of `60m`, `1h30m`, `2 days` or `90s`: the greater unit first, each at most once."""
     match = _DURATION.fullmatch(" ".join(text.split()))
     if not match or not any(match.groups()):
         return None
@@ -36,7 +36,7 @@ def parse_duration_setting(text: str) -> float | None:
 
 
 def format_duration_setting(seconds: float) -> str | float:
-    """The shortest text that parses to the same; a fraction of a second stays a number."""
+    """Return the shortest text that parses to the same duration; a fraction of a second stays a number."""
     left = int(seconds)
     if left != seconds:
         return seconds
@@ -49,7 +49,7 @@ def format_duration_setting(seconds: float) -> str | float:
 
 
 def parse_size_setting(text: str) -> int | None:
-    """`64MB`, `64MiB`, `1.5G`, `4096`, in bytes: a kilobyte is 1024 of them, however it is written."""
+    """Return the bytes of `64MB`, `64MiB`, `1.5G` or `4096`: a kilobyte is 1024 of them, however it is written."""
     match = _SIZE.fullmatch(" ".join(text.split()))
     if not match:
         return None
@@ -63,7 +63,7 @@ def format_size_setting(value: int) -> str:
 
 
 def parse_budget_setting(written: str) -> Budget | None:
-    """`20usd`, `$20`, `500ktok`, or one of each."""
+    """Return the budget of `20usd`, `$20`, `500ktok`, or one of each."""
     text = " ".join(written.split())
     bounds: dict[str, int] = {}
     position = 0

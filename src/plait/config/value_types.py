@@ -43,7 +43,7 @@ class InvalidValueError(ValueError):
 
 
 class ValueKind(StrEnum):
-    """Which field of a form fits a setting; the values are part of the HTTP API."""
+    """Which kind of form field fits a setting; the values are part of the HTTP API."""
 
     TEXT = "text"
     SWITCH = "switch"
@@ -59,10 +59,11 @@ class ValueKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ValueType(Generic[T]):
-    """`parse_text` turns a variable's or flag's text into what a file would contain; `read` checks and converts that.
+    """The type of a setting. `parse_text` turns a variable's or flag's text into what a file would contain; `read`
+    checks and converts that.
 
-    `plain` is the value for programs, `format_value` as a person would write it into a file; `read` accepts both.
-    `json_type` is the type of the plain value. Any: a type, or a union of types.
+    `plain` makes the value for programs, `format_value` the one that a person would write into a file; `read` accepts
+    both. `json_type` is the type of the plain value: a type, or a union of types.
     """
 
     allowed: str
@@ -166,7 +167,9 @@ def choice_list(enum: type[E]) -> ValueType[tuple[E, ...]]:
 
 
 def optional_text(what: str, check: Callable[[str], object] = str) -> ValueType[str | None]:
-    """The empty text means none, so that a layer can take back what a weaker one sets. `check` may raise InvalidValueError."""
+    """Make the type of an optional text. The empty text means none, so that a layer can undo what a weaker one sets.
+    `check` may raise InvalidValueError.
+    """
 
     def read(value: object) -> str | None:
         text = _require_text(value).strip() if value is not None else ""
@@ -183,7 +186,7 @@ def required_text(what: str) -> ValueType[str]:
 
 
 def text_list(what: str, *, split: bool = False) -> ValueType[tuple[str, ...]]:
-    """`split`: one text of a file may hold several values, separated by commas."""
+    """Make the type of a list of texts. `split`: one text of a file may hold several values, separated by commas."""
 
     def read(value: object) -> tuple[str, ...]:
         if isinstance(value, str):
@@ -196,7 +199,7 @@ def text_list(what: str, *, split: bool = False) -> ValueType[tuple[str, ...]]:
 
 
 def absolute_path() -> ValueType[str | None]:
-    """The path must not depend on the current directory: an engine has none."""
+    """Make the type of a path that does not depend on the current directory: an engine has none."""
 
     def check(path: str) -> None:
         if not path.startswith(("/", "~/")):
@@ -210,7 +213,7 @@ def http_url() -> ValueType[str | None]:
 
 
 def split_http_url(url: str) -> SplitResult:
-    """The parts of an http(s) address with a host; raises InvalidValueError for anything else."""
+    """Return the parts of an http(s) address with a host; raises InvalidValueError for anything else."""
     try:
         parts = urlsplit(url)
         valid = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
@@ -314,7 +317,7 @@ def choice_table(what: str, enum: type[E]) -> ValueType[tuple[tuple[str, E], ...
 
 
 def args_table(what: str) -> ValueType[tuple[tuple[str, tuple[str, ...]], ...]]:
-    """Arguments for each name: a list, or one text that is split as a shell would."""
+    """Make the type of a table of arguments by name: a list, or one text that is split as a shell would."""
 
     def read_args(value: object) -> tuple[str, ...]:
         try:
@@ -352,7 +355,7 @@ def _table_of(
     plain: Callable[..., PlainValue] = dict,
     parse_text: Callable[[str], object] | None = None,
 ) -> ValueType[tuple[tuple[str, T], ...]]:
-    """A value for each of some names, as pairs."""
+    """Make the type of a table with a value for each of some names, kept as pairs."""
 
     def read(value: object) -> tuple[tuple[str, T], ...]:
         if not isinstance(value, Mapping):
@@ -364,7 +367,7 @@ def _table_of(
 
 
 def join_choices(choices: Sequence[str]) -> str:
-    """`a, b or c`."""
+    """Join choices for people: `a, b or c`."""
     return " or ".join(filter(None, (", ".join(choices[:-1]), choices[-1])))
 
 
@@ -394,13 +397,13 @@ def _split_commas(text: str) -> list[str]:
 
 
 def _parse_pairs(text: str) -> dict[str, str]:
-    """`a=1, b=2`."""
+    """Parse several pairs: `a=1, b=2`."""
     pairs = (part.partition("=") for part in _split_commas(text))
     return {name.strip(): value.strip() for name, _, value in pairs}
 
 
 def _parse_pair(text: str) -> dict[str, str]:
-    """One `name=command`: a command may contain commas."""
+    """Parse one `name=command`: a command may contain commas."""
     name, _, value = text.partition("=")
     return {name.strip(): value.strip()} if text.strip() else {}
 
@@ -410,7 +413,7 @@ def _reject() -> NoReturn:
 
 
 def _require_text(value: object) -> str:
-    """A text that a file can hold and a command line can carry."""
+    """Return the value if it is a text that a file can hold and a command line can carry; else raise InvalidValueError."""
     if not isinstance(value, str) or "\0" in value or any("\ud800" <= char <= "\udfff" for char in value):
         raise InvalidValueError
     return value
