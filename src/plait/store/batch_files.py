@@ -1,7 +1,7 @@
 """The files of a batch: its inputs and its environment, readable only by their owner, written atomically.
 
-The journal has only what decisions need. The inputs are what else is submitted with a batch: task texts, agents, and
-options of the repository. They stay in the batch's folder until gc removes it.
+The journal has only what decisions need. Everything else that is submitted with a batch is in the inputs: task texts,
+agents, and options of the repository. They stay in the batch's folder until gc removes it.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class RepoOptions(
 
 @dataclass(frozen=True, slots=True)
 class SandboxOptions:
-    """What a batch's sandboxed attempts reach besides their workspaces (`SandboxConfig`)."""
+    """The settings of a batch's sandboxes (`SandboxConfig`): what attempts can reach besides their workspaces."""
 
     readable: tuple[str, ...] = ()
     writable: tuple[str, ...] = ()
@@ -89,7 +89,7 @@ class SandboxOptions:
 
 
 class BatchInputs(msgspec.Struct, frozen=True, dict=True, rename={"options": "gear"}):
-    """`top` is the checkout that the batch was submitted from; its tasks were read from `sources`."""
+    """The inputs of a batch. `top` is the checkout that it was submitted from; its tasks were read from `sources`."""
 
     top: str
     tasks: tuple[Task, ...]
@@ -115,7 +115,7 @@ class BatchInputs(msgspec.Struct, frozen=True, dict=True, rename={"options": "ge
 
 
 def write_batch_files(folder: StateFolder, batch: str, inputs: BatchInputs, environment: Mapping[str, str]) -> None:
-    """Durable on return: a request for the batch may follow."""
+    """Write the files of a batch. They are durable on return, because a request for the batch may follow."""
     write_batch_inputs(folder, batch, inputs)
     write_batch_environment(folder, batch, environment)
 
@@ -125,7 +125,7 @@ def write_batch_inputs(folder: StateFolder, batch: str, inputs: BatchInputs) -> 
 
 
 def write_batch_environment(folder: StateFolder, batch: str, environment: Mapping[str, str]) -> None:
-    """One that it replaces is kept until all are deleted: its secrets may be in transcripts."""
+    """Write a batch's environment. A replaced one is kept until all are deleted: transcripts may hold it."""
     path = folder.batch(batch) / ENVIRONMENT_FILE
     # As bytes: a variable need not be UTF-8.
     pairs = [[os.fsencode(name), os.fsencode(value)] for name, value in environment.items()]
@@ -157,7 +157,7 @@ def read_batch_environment(folder: StateFolder, batch: str) -> dict[str, str]:
 
 
 def read_environment_file(path: Path) -> dict[str, str]:
-    """Raises OSError and DecodeError."""
+    """Read an environment; raises OSError and DecodeError."""
     pairs = msgspec.json.decode(path.read_bytes(), type=list[tuple[bytes, bytes]])
     return {os.fsdecode(name): os.fsdecode(value) for name, value in pairs}
 

@@ -39,12 +39,12 @@ _PRINTED_FILES = ("tasks/*/*/transcript", "tasks/*/*/outfit.failed")
 
 
 def load_redactor(folder: StateFolder, batch: str) -> Redactor:
-    """Redacts what a batch's processes print: secrets of its environments, its tasks, and of this process."""
+    """Make a redactor for the output of a batch: for secrets of its environments, its tasks, and this process."""
     return _build_redactor(folder.batch(batch))
 
 
 class ContentRedactor:
-    """Redacts texts from git: they can't be masked on disk, so after the batch has ended fingerprints are needed."""
+    """Redacts texts from git. These can't be masked on disk, so after the batch has ended fingerprints are needed."""
 
     def __init__(self, redactor: Redactor, past: FingerprintRedactor) -> None:
         self._redactor = redactor
@@ -54,7 +54,7 @@ class ContentRedactor:
         return self._past(self._redactor(text))
 
     def redact_lines(self, pieces: Iterable[bytes], *, line_start: int) -> Iterator[bytes]:
-        """The same lines, without secrets. The first `line_start` characters of each aren't part of it: 1 in a diff."""
+        """Yield the lines without secrets. In a diff, `line_start` is 1: the signs are no content."""
         stream = StreamRedactor(self._redactor, line_start)
         decoder = getincrementaldecoder("utf-8")("surrogateescape")
         kept = ""  # of a long line that comes in parts: a secret may begin here
@@ -78,12 +78,12 @@ def load_content_redactor(folder: StateFolder, batch: str) -> ContentRedactor:
 
 
 def read_secret_environments(folder: StateFolder, batch: str) -> list[dict[str, str]]:
-    """All environments of the batch that aren't deleted yet."""
+    """Read all environments of the batch that aren't deleted yet."""
     return _read_environments(folder.batch(batch))
 
 
 def identify_environment(path: Path) -> tuple[int, int] | None:
-    """Of the batch with this folder: another environment is another file. None: it is deleted."""
+    """Return the identity of a batch folder's environment file, which changes with it; None: deleted."""
     try:
         status = (path / ENVIRONMENT_FILE).stat()
     except OSError:
@@ -96,8 +96,8 @@ STALE_AFTER_END_SECONDS = 1.0  # … or to one that is about to be opened again
 
 
 def list_stale_environments(folder: StateFolder, keep: Collection[str], ended: Collection[str] = ()) -> list[Path]:
-    """Folders of batches with an old environment, except of the batches `keep`: the batch has `ended`, or its submission
-    failed or was never sent.
+    """List the folders of batches with an old environment, except for the batches `keep`: the batch has `ended`, or its
+    submission failed or was never sent.
     """
     kept, done, stale = ({folder.batch(batch) for batch in batches} for batches in (keep, ended, ()))
     for path in chain(*(folder.batches.glob(f"*/{name}") for name in (ENVIRONMENT_FILE, _UNFINISHED_FILES))):
@@ -111,7 +111,7 @@ def list_stale_environments(folder: StateFolder, keep: Collection[str], ended: C
 def mask_batch(path: Path, masked: MutableMapping[Path, int]) -> None:
     """Mask all that was printed in the batch with this folder, and save fingerprints of its secrets. Raises OSError.
 
-    `masked` has the sizes up to which files are masked already.
+    `masked` maps each file to the size up to which it is masked already.
     """
     environments = [_read_whole_environment(file) for file in sorted(path.glob(ENVIRONMENT_FILES))]
     redactor = _build_redactor(path)
@@ -133,10 +133,10 @@ def mask_file(file: Path, redactor: Redactor, masked: MutableMapping[Path, int])
 
 
 def delete_environments(path: Path, known: tuple[int, int] | None) -> None:
-    """Of the batch with this folder. They hold secrets, which an ended batch doesn't need.
+    """Delete the environments in this batch folder: they hold secrets, which an ended batch doesn't need.
 
-    Nothing is deleted if one is being written, or if it isn't the `known` one any more: the batch is about to be opened
-    again. An unfinished file is what a killed process left.
+    Nothing is deleted if one is being written, or if it isn't the `known` one any more, because the batch is about to
+    be opened again. Unfinished files that a killed process left are deleted too.
     """
     with try_lock(StateFolder(path.parents[1]).environments_lock) as is_free:
         if is_free and identify_environment(path) == known:
@@ -162,7 +162,7 @@ def _read_environments(path: Path) -> list[dict[str, str]]:
 
 
 def _read_whole_environment(file: Path) -> dict[str, str]:
-    """Raises OSError, except if it is damaged: then it will never be read."""
+    """Read an environment; a damaged one is empty, because it can never be read. Raises OSError."""
     try:
         return read_environment_file(file)
     except msgspec.DecodeError:
@@ -176,7 +176,7 @@ def _read_fingerprints(path: Path) -> tuple[Fingerprint, ...]:
 
 
 def _read_or_create_key() -> bytes:
-    """Two processes that create it at once get the same one."""
+    """Return the key. Two processes that create it at once get the same one."""
     path = _find_key_file()
     if not path.exists():
         make_private_folder(path.parent)

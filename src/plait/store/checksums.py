@@ -24,12 +24,12 @@ _HEAD = struct.Struct(">qq")
 
 
 def compute_genesis(journal: str) -> bytes:
-    """The check before the first record: it makes sure that no record of one journal fits into another."""
+    """Return the check before the first record, which ensures that no record of one journal fits into another."""
     return _digest(b"plait genesis", journal.encode())
 
 
 def compute_link(before: bytes, content: RecordContent) -> bytes:
-    """The check of a record that comes after one with the check `before`."""
+    """Return the check of a record that comes after one with the check `before`."""
     seq, at, version, kind, event = content
     # SQLite stores no negative zero; adding zero makes both the same.
     framed = before + _FRAME.pack(seq, at + 0.0, version, len(kind)) + kind + event
@@ -55,7 +55,7 @@ def digest_request(id_: str, version: int, kind: str, body: bytes) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class JournalHead:
-    """Whose journal it is and where its list ends."""
+    """The journal's id and where its list of records ends."""
 
     id: str
     schema: int

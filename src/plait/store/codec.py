@@ -41,7 +41,7 @@ UPCASTERS: Mapping[int, Upcaster] = {
     # written, and no text is known to be the same.
     7: lambda kind, shape: (kind, shape),
     # Settings.sandbox is new; without it nothing is confined.
-    # Votes of several judges (Outcome.ballot, AttemptStarted.votes, the category rejected) are new; without them nobody voted.
+    # Votes of several judges (Outcome.ballot, AttemptStarted.votes, the category rejected) are new; without them there are no votes.
     # Outcome.uncommitted and what follows from it (commit-started, commit-waiting, commit-done, commit-failed) are new;
     # without them every result is committed when its exit is reported.
     8: lambda kind, shape: (kind, shape),
@@ -135,11 +135,11 @@ _encoder = msgspec.json.Encoder()
 
 
 class NewerFormatError(WorldError):
-    """Written by a newer plait: reading it with this one could lose what it means."""
+    """The text was written by a newer plait: reading it with this one could lose what it means."""
 
 
 class UnreadableEventError(WorldError):
-    """Not an event that any version of plait wrote."""
+    """The text is no event that any version of plait wrote."""
 
 
 class RecordLine(msgspec.Struct, frozen=True):
@@ -173,7 +173,7 @@ def decode_event(
     upcasters: Mapping[int, Upcaster] = UPCASTERS,
     newest: int = VERSION,
 ) -> Event:
-    """Raise NewerFormatError or UnreadableEventError; nothing else comes out of bad data."""
+    """Decode an event; bad data raises NewerFormatError or UnreadableEventError, and nothing else."""
     if version > newest:
         raise NewerFormatError(
             f"this was written by a newer plait (record format {version}; this one knows {newest})",

@@ -23,8 +23,8 @@ _CODE_BY_ERRNO = {
 
 
 def get_primary_code(error: sqlite3.Error | OSError) -> int:
-    """SQLite's result code without its extension, also for errors of the system. 0: the Python module was misused (a closed
-    connection, another thread).
+    """Return SQLite's result code without its extension, also for errors of the system. 0: the Python module was
+    misused (a closed connection, another thread).
     """
     if isinstance(error, OSError):
         return _CODE_BY_ERRNO.get(error.errno or 0, sqlite3.SQLITE_IOERR)
@@ -55,7 +55,7 @@ def build_newer_error(path: Path, what: str) -> interfaces.JournalNewerError:
 
 @contextmanager
 def map_read_errors(path: Path) -> Iterator[None]:
-    """Every read error is damage, unless the file can't be reached at all."""
+    """Raise read errors as errors of the journal: every one is damage, unless the file can't be reached at all."""
     try:
         yield
     except sqlite3.Error as error:
@@ -156,7 +156,7 @@ def _describe_invalid_text(error: UnicodeEncodeError) -> str:
 
 
 def _build_malformed_error(path: Path) -> interfaces.JournalCorruptError:
-    """SQLite quotes the damaged name of a table or a column, and Python can't read the message."""
+    """Make the error for text that Python can't read: SQLite quotes the damaged name of a table or a column."""
     return build_corrupt_error(path, "SQLite says: malformed database schema")
 
 

@@ -31,7 +31,9 @@ class OutsideFileError(PermissionError):
 
 
 class FileAccess:
-    """For one reading of the sources: what is inside a folder is remembered. `roots` are real paths that may be read too."""
+    """Decides which files may be read, during one reading of the sources: what is inside a folder is remembered.
+    `roots` are real paths that may be read too.
+    """
 
     def __init__(self, location: RepoLocation, roots: Iterable[str] = ()) -> None:
         self._top = os.path.realpath(location.top)
@@ -41,7 +43,7 @@ class FileAccess:
         self.refused: dict[str, str] = {}  # the real paths that were refused, by name
 
     def allows(self, path: Path | str) -> bool:
-        """Cheap for regular files, of which there may be thousands."""
+        """Whether the file may be read. Cheap for regular files, of which there may be thousands."""
         text = os.fspath(path)
         folder, name = os.path.split(text)
         if folder not in self._folders:
@@ -55,7 +57,7 @@ class FileAccess:
         return False
 
     def open(self, path: Path | str) -> int:
-        """A descriptor for reading a regular file, whatever its name leads to by then. Raises OSError."""
+        """Return a descriptor for reading a regular file, once the file that was opened is allowed. Raises OSError."""
         if not self.allows(path):
             raise _make_error(path)
         fd = open_regular_file(path, follow_links=True)
@@ -75,19 +77,19 @@ class FileAccess:
 
 
 def resolve_checkout_path(location: RepoLocation, path: Path) -> Path | None:
-    """The real path of a file in the checkout; None if it is outside, or belongs to git or plait."""
+    """Return the real path of a file in the checkout; None if it is outside, or belongs to git or plait."""
     real = os.path.realpath(path)
     return Path(real) if FileAccess(location)._is_inside(real) else None  # noqa: SLF001 - the same module
 
 
 def list_allowed_paths(location: RepoLocation) -> list[str]:
-    """What the user has allowed for this repository on this machine."""
+    """List the paths that the user has allowed for this repository on this machine."""
     commands = TrustStore(find_trust_root(), location.state).list_commands()
     return [command.value for command in commands if command.key == OUTSIDE_PATH]
 
 
 def find_named_roots(location: RepoLocation, where: Path, names: Iterable[str]) -> Iterator[str]:
-    """The real paths that a user named outside of the checkout. A name inside it may be a link: that is not enough."""
+    """Yield the real paths that a user named outside of the checkout; a link inside it is not enough."""
     for name in names:
         plain = name
         while glob.has_magic(plain):
@@ -109,7 +111,7 @@ def _is_within(path: str, folder: str) -> bool:
 
 
 def _find_real_path(fd: int, path: Path | str) -> str | None:
-    """The path of an open file; None if it is unknown."""
+    """Return the path of an open file; None if it is unknown."""
     with suppress(OSError):  # no /proc
         if sys.platform == "darwin":
             return os.fsdecode(fcntl.fcntl(fd, _GET_PATH, bytes(_MAX_PATH_BYTES)).rstrip(b"\0"))

@@ -15,7 +15,7 @@ from plait.system import log
 from plait.system.flock import hold_lock
 
 # A write takes a few milliseconds, but fifty clients may wait, and SQLite's queue has no order. The engine, which
-# comes again soon, waits less for a front that was stopped in the middle of asking.
+# polls again soon, waits less for a client that was stopped in the middle of a write.
 PUT_TIMEOUT_SECONDS = 60.0
 ENGINE_TIMEOUT_SECONDS = 5.0
 BUSY_POLL_SECONDS = 0.1  # at a time: SQLite doesn't react to Ctrl+C while it waits
@@ -56,9 +56,9 @@ def _create(path: Path) -> None:
 
 
 class SqliteInbox:
-    """An Inbox. Use it from the thread that opened it, and in no forked child.
+    """An Inbox in SQLite. Use it from the thread that opened it, and in no forked child.
 
-    If the file is deleted or replaced meanwhile, the one that is there now is used, and gets what was waiting.
+    If the file is deleted or replaced meanwhile, the file that is there now is used, and gets the waiting requests.
     """
 
     def __init__(self, path: Path) -> None:
@@ -96,7 +96,7 @@ class SqliteInbox:
         self._db.close()
 
     def _follow_file(self) -> None:
-        """Use the file that is there now: other processes write to that one."""
+        """Switch to the file that is there now, because other processes write to that one."""
         if sqlite_files.find_identity(self._path) != self._file:
             current = _connect(self._path)  # if that fails, what waits is still in the open one
             with suppress(sqlite3.Error):
@@ -140,7 +140,7 @@ class SqliteInbox:
 
 
 def _decode_row(row: RequestRow) -> tuple[str, Request | str]:
-    """The request with its id, or why it can't be read."""
+    """Return the request with its id, or why it can't be read."""
     try:
         id_, version, kind, body = row[0].decode(), row[1], row[2].decode(), row[3]
         if checksums.digest_request(id_, version, kind, body) != row[4]:

@@ -15,7 +15,7 @@ class JournalError(WorldError):
 
 
 class JournalMissingError(JournalError):
-    """Nothing has been written here yet."""
+    """No journal has been written here yet."""
 
 
 class JournalBusyError(JournalError):
@@ -54,46 +54,46 @@ class JournalReader(Protocol):
 
     @property
     def id(self) -> str:
-        """Created with the journal; cursors are valid only for the same id."""
+        """The id created with the journal; cursors are valid only for the same id."""
 
     def last(self) -> int:
-        """The seq of the newest record, 0 when there is none."""
+        """Return the seq of the newest record, 0 when there is none."""
 
     def read(self, after: int = 0) -> Iterator[Record]:
-        """All durable records with a greater seq, in order, as of now."""
+        """Yield all durable records with a greater seq, in order, as of now."""
 
     def wait(self, after: int, timeout: float) -> bool:
         """Return True as soon as there is a record with a greater seq, False after the timeout."""
 
     def settings(self) -> Mapping[str, str]:
-        """Settings saved through the page or the API, as JSON by name."""
+        """Return the settings saved through the page or the API, as JSON by name."""
 
     def close(self) -> None: ...
 
 
 class Journal(JournalReader, Protocol):
-    """The journal of its one writer."""
+    """The journal as its one writer sees it."""
 
     def append(self, records: Sequence[Record]) -> None:
-        """All or nothing, and durable on return. One call is one commit, so batch records."""
+        """Append the records, all or none; they are durable on return. One call is one commit, so batch records."""
 
     def commit(self, changes: Mapping[str, str | None], records: Sequence[Record] = ()) -> None:
         """Change saved settings (None deletes one) and append records in one commit."""
 
 
 class Inbox(Protocol):
-    """Requests to the engine, from any process."""
+    """Takes requests to the engine from any process."""
 
     def put(self, request: Request) -> None:
-        """Durable on return. A second copy (the same id) is ignored, even after the first was taken."""
+        """Add a request; durable on return. A second copy (the same id) is ignored, even after the first was taken."""
 
     def pending(self) -> Sequence[Request]:
-        """Requests that are not taken yet, in order, without unreadable ones."""
+        """Return the requests that are not taken yet, in order, without unreadable ones."""
 
     def unreadable(self) -> Mapping[str, str]:
-        """Why some requests, by id, can't be read (damaged, or from a newer plait). They are kept, and skipped."""
+        """Say why some requests, by id, can't be read (damaged, or from a newer plait). They are kept, and skipped."""
 
     def mark_taken(self, ids: Sequence[str]) -> None:
-        """These are in the journal now, or rejected: remove them, but remember their ids."""
+        """Remove these requests, because they are in the journal now or rejected, but remember their ids."""
 
     def close(self) -> None: ...

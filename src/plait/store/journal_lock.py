@@ -36,7 +36,7 @@ def find_lock_file(path: Path) -> Path:
 
 
 def acquire_lock(path: Path) -> JournalLock:
-    """Raises JournalBusyError, which names the process that holds it."""
+    """Take the lock; raises JournalBusyError, which names the process that holds it."""
     with error_mapping.map_write_errors(path):
         while True:
             fd = _open(path)
@@ -65,7 +65,7 @@ def _wait(path: Path, fd: int) -> None:
 
 
 def is_still_held(path: Path, held: JournalLock) -> bool:
-    """False if the file was removed: then the lock excludes no one."""
+    """Whether the lock still excludes other writers; it doesn't if its file was removed."""
     return flock.is_same_file(find_lock_file(path), held.fd)
 
 
@@ -93,7 +93,7 @@ def _open(path: Path) -> int:
 
 
 def _read_pid(fd: int) -> int | None:
-    """None if the writer has not written its pid yet, or died before."""
+    """Return the writer's pid; None if it has not written it yet, or died before."""
     text = os.pread(fd, 32, 0).strip()
     return int(text) if text.isdigit() else None
 

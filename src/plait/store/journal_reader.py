@@ -17,7 +17,7 @@ PAGE_BYTES = 1_000_000
 
 
 def open_journal_reader(path: Path) -> SqliteJournalReader:
-    """Raises JournalMissingError if nothing has been written yet."""
+    """Open a reader; raises JournalMissingError if nothing has been written yet."""
     path = path.resolve()
     with error_mapping.map_read_errors(path):
         verification.verify_presence(path)
@@ -35,7 +35,7 @@ def open_journal_reader(path: Path) -> SqliteJournalReader:
 
 
 def _verify_if_idle(path: Path) -> None:
-    """Not while it has a writer: that has verified the journal already, and changes it meanwhile."""
+    """Verify the journal unless it has a writer, which has verified it already, and changes it meanwhile."""
     if journal_lock.is_locked(path):
         return
     try:
@@ -63,7 +63,7 @@ def verify_for_writing(path: Path) -> None:
 
 
 class SqliteJournalReader:
-    """A JournalReader. Use it from the thread that opened it."""
+    """A JournalReader for SQLite. Use it from the thread that opened it."""
 
     def __init__(self, path: Path, connection: sqlite_files.Connection) -> None:
         self._path = path
@@ -110,7 +110,7 @@ class SqliteJournalReader:
             sqlite_files.count_open(self._file, -1)
 
     def _check_not_replaced(self) -> None:
-        """Raises if the file was moved away: it would never get another record."""
+        """Raise JournalMissingError if the file was moved away: it would never get another record."""
         if sqlite_files.find_identity(self._path) != self._file:
             raise JournalMissingError(f"the journal {self._path} was moved away or replaced", hint="open it again")
 
@@ -150,7 +150,7 @@ class SqliteJournalReader:
         return records, tip
 
     def _read_rows(self, after: int, until: int) -> list[checksums.RecordRow]:
-        """As many as fit a page, by number and by size; at least one."""
+        """Read as many rows as fit a page, by number and by size; at least one."""
         rows, size = list[checksums.RecordRow](), 0
         with closing(self._db.execute(SELECT_RECORDS_AFTER, (after, until, PAGE_RECORDS))) as cursor:
             for row in cursor:

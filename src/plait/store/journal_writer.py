@@ -40,7 +40,9 @@ def open_journal_writer(path: Path) -> SqliteJournal:
 
 
 def _refuse_open_reader(path: Path) -> None:
-    """Verification closes a descriptor of the file, with which POSIX drops this process's locks on it."""
+    """Raise JournalBusyError if this process reads the journal: verification closes a descriptor of the file, which in
+    POSIX drops this process's locks on it.
+    """
     if sqlite_files.is_open(path):
         raise JournalBusyError(
             f"the journal {path} is open for reading in this process",
@@ -80,7 +82,9 @@ def _connect(path: Path) -> sqlite_files.Connection:
 
 @dataclass(frozen=True, slots=True)
 class _FileStamp:
-    """What only the writer changes. The main file is written by checkpoints, which are part of a commit."""
+    """Properties of the journal's files that only the writer changes. The main file is written by checkpoints, which
+    are part of a commit.
+    """
 
     size: int
     modified_at: int  # nanoseconds
@@ -100,7 +104,7 @@ class _FileStamp:
 
 
 class SqliteJournal(SqliteJournalReader):
-    """A Journal. Use it from the thread that opened it, and in no forked child."""
+    """A Journal in SQLite. Use it from the thread that opened it, and in no forked child."""
 
     def __init__(self, path: Path, connection: sqlite_files.Connection, held: journal_lock.JournalLock) -> None:
         try:
@@ -163,7 +167,7 @@ class SqliteJournal(SqliteJournalReader):
 
     @contextmanager
     def _transaction(self, end: checksums.JournalHead) -> Iterator[None]:
-        """All or nothing. `end` is the head it leads to."""
+        """Run a transaction, which is committed as a whole or not at all. `end` is the head that it leads to."""
         self._check_files()
         if self._uncertain:
             raise JournalError(
@@ -188,7 +192,7 @@ class SqliteJournal(SqliteJournalReader):
             raise
 
     def _check_files(self) -> None:
-        """Raises if another program changed the files: SQLite would not notice, and what it commits might be lost."""
+        """Raise JournalCorruptError if another program changed the files, which SQLite can't notice."""
         self._check_not_replaced()
         if not _FileStamp.read(self._path).continues(self._files):
             raise JournalCorruptError(
@@ -198,7 +202,7 @@ class SqliteJournal(SqliteJournalReader):
             )
 
     def _roll_back(self, error: BaseException) -> None:
-        """Nothing was kept, unless the disk failed: then only reopening shows what was written."""
+        """Roll back. Nothing was kept, unless the disk failed: then only reopening shows what was written."""
         with suppress(sqlite3.Error):
             if self._db.in_transaction:
                 self._db.execute("ROLLBACK")

@@ -23,7 +23,7 @@ def has_journal(location: RepoLocation) -> bool:
 
 
 def open_project_journal(location: RepoLocation) -> JournalReader:
-    """Raises JournalMissingError if nothing was ever submitted."""
+    """Open the journal for reading; raises JournalMissingError if nothing was ever submitted."""
     from plait.store.journal_reader import open_journal_reader
 
     return open_journal_reader(location.state / JOURNAL_FILE)
@@ -42,7 +42,7 @@ def open_state_paths(location: RepoLocation) -> StateFolder:
 
 
 def load_batch_inputs(location: RepoLocation, batch: str) -> BatchInputs:
-    """Raises BatchInputsError."""
+    """Read the inputs of a batch; raises BatchInputsError."""
     from plait.store import batch_files
 
     return batch_files.read_batch_inputs(open_state_paths(location), batch)

@@ -42,13 +42,14 @@ class TokenFiles:
         self.read_only = folder / "token-read-only"
 
     def read(self) -> ServerTokens:
-        """Reads the files each time, so that a rotation also takes effect at once in a running server."""
+        """Read the tokens, each time, so that a rotation takes effect at once in a running server."""
         return ServerTokens(read_or_create_token(self.full), _read_valid(self.read_only))
 
     def rotate(self) -> str:
-        """A new full token. Invalidates both old ones with all their links and logins, also in a running server.
+        """Create and return a new full token. This invalidates both old ones with all their links and logins, also in a
+        running server.
 
-        After a crash in between, one is invalid, and rotating again is fine.
+        After a crash in between, only one is invalid, and rotating again is fine.
         """
         try:
             self.read_only.unlink(missing_ok=True)
@@ -58,7 +59,7 @@ class TokenFiles:
 
 
 def read_or_create_token(path: Path) -> str:
-    """The token in this file, created if there is none. Two processes that create it at once get the same one."""
+    """Return the token in this file, created if there is none. Two processes that create it at once get the same one."""
     token = _read_valid(path)
     if token is not None:
         return token
@@ -87,7 +88,7 @@ def replace_token(path: Path) -> str:
 
 
 def _read_valid(path: Path) -> str | None:
-    """None if there is no file; raises if it contains no token, or others can access it."""
+    """Return the token, or None if there is no file; raises if it contains no token, or others can access it."""
     try:
         token = read_private_file(path, _MAX_BYTES, follow_links=True).decode("ascii", "replace").strip()
     except FileNotFoundError:
@@ -113,7 +114,7 @@ def open_token_files() -> TokenFiles:
 
 
 def list_server_tokens() -> list[str]:
-    """The tokens that exist; one that can't be read is left out."""
+    """List the tokens that exist; one that can't be read is left out."""
     files = open_token_files()
     tokens = []
     for path in (files.full, files.read_only):

@@ -30,7 +30,7 @@ def find_wal(path: Path) -> Path:
 
 
 def measure_file(path: Path) -> int:
-    """0 when there is no such file."""
+    """Return the size of a file in bytes; 0 if there is no such file."""
     try:
         return path.stat().st_size
     except FileNotFoundError:
@@ -46,7 +46,7 @@ def make_durable_folder(folder: Path) -> None:
 
 
 def connect(path: Path, mode: str, *, timeout: float = BUSY_TIMEOUT_SECONDS) -> Connection:
-    """`mode` is SQLite's: "mode=ro", "mode=rw" or "immutable=1", which reads only the file and creates no others."""
+    """Open a connection. `mode` is SQLite's: "mode=ro", "mode=rw", or "immutable=1", which only reads the file."""
     uri = f"{path.absolute().as_uri()}?{mode}"
     connection = sqlite3.connect(uri, uri=True, timeout=timeout, isolation_level=None)
     # Text as bytes: decoding damaged text must not fail before it has been verified.
@@ -64,7 +64,7 @@ def identify_file(path: Path) -> tuple[int, int]:
 
 
 def find_identity(path: Path) -> tuple[int, int] | None:
-    """None if there is no such file."""
+    """Return device and inode of a file; None if there is no such file."""
     try:
         return identify_file(path)
     except FileNotFoundError:
@@ -80,7 +80,7 @@ def is_open(path: Path) -> bool:
 
 
 def make_durable(connection: Connection) -> None:
-    """A commit is on disk when it returns (fullfsync: on macOS too)."""
+    """Set the connection so that a commit is on disk when it returns (fullfsync: on macOS too)."""
     connection.execute("PRAGMA synchronous = FULL")
     connection.execute("PRAGMA fullfsync = ON")
     connection.execute("PRAGMA checkpoint_fullfsync = ON")

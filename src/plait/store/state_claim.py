@@ -49,11 +49,11 @@ _MAX_PER_SECOND = 100
 
 
 class ForeignStateError(UserError):
-    """Nothing in the state was run."""
+    """The state may not be the user's own; nothing in it was run."""
 
 
 def open_repo(path: Path) -> RepoLocation:
-    """As find_repo, for whatever uses its state. Raises ForeignStateError as `require_own_state`."""
+    """Find the repository as `find_repo`, to use its state. Raises ForeignStateError as `require_own_state`."""
     location = find_repo(path)
     require_own_state(location)
     return location
@@ -83,9 +83,10 @@ def require_own_state(location: RepoLocation) -> None:
 
 
 def claim_state(state: Path) -> None:
-    """Call this before writing to the state folder. Durable on return.
+    """Claim the state folder as the user's own, before anything is written to it. Durable on return.
 
-    Raises ForeignStateError if it has foreign state, which stays as it is, and WorldError if the claim can't be written.
+    Raises ForeignStateError if it has foreign state, which stays as it is, and WorldError if the claim can't be
+    written.
     """
     if _read_valid_claim(state) is not None:
         return
@@ -99,7 +100,7 @@ def claim_state(state: Path) -> None:
 
 
 def explain_foreign(state: Path) -> str | None:
-    """Why this isn't known to be the user's own state, to follow its path; None if it is, or if there is none."""
+    """Say why this state may not be the user's own, to follow its path; None if it is, or if there is none."""
     if _is_harmless(state) or _read_valid_claim(state) is not None or _is_known_to_user(state):
         return None
     try:
@@ -142,15 +143,15 @@ def find_set_aside_folder(state: Path) -> Path:
 
 
 def list_set_aside(state: Path) -> list[Path]:
-    """The newest last."""
+    """List the folders that were set aside, the newest last."""
     folders = find_set_aside_folder(state).glob(f"*/{state.name}")
     return sorted((folder for folder in folders if folder.is_dir()), key=lambda folder: folder.parent.name)
 
 
 def adopt_state(state: Path, folder: Path) -> Path | None:
-    """Make the content of this folder the repository's state; what is there now is set aside in turn: returns where.
+    """Make the content of this folder the repository's state, under a new id that no copy of it has.
 
-    It gets a new id, which no other copy of it has. Raises WorldError.
+    The state that is there now is set aside; return its new place, or None if there was none. Raises WorldError.
     """
     for used in {state, folder}:
         if _is_used_by_engine(used):
@@ -186,7 +187,7 @@ def _is_used_by_engine(state: Path) -> bool:
 
 
 def _is_harmless(state: Path) -> bool:
-    """Whether there is nothing in it that could run, as in a folder that was only just made."""
+    """Whether the state holds nothing that could run, as in a folder that was only just made."""
     if not os.path.lexists(state):
         return True
     try:
@@ -203,7 +204,9 @@ def _is_harmless_entry(entry: os.DirEntry[str]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Claim:
-    """`repository` is the git folder. `private`: the file system can keep others from writing to the state."""
+    """The user's record that a state is theirs. `repository` is the git folder. `private`: the file system can keep
+    others from writing to the state.
+    """
 
     repository: str
     identity: str
@@ -212,7 +215,7 @@ class _Claim:
 
 
 def read_identity(state: Path) -> str | None:
-    """The id in the state folder."""
+    """Return the id in the state folder, or None."""
     try:
         text = read_regular_file(state / IDENTITY_FILE, _MAX_BYTES).decode("ascii", "replace").strip()
     except OSError:
@@ -221,7 +224,7 @@ def read_identity(state: Path) -> str | None:
 
 
 def _read_valid_claim(state: Path) -> _Claim | None:
-    """The user's claim on this state; None if there is none, or if others could have written to the state."""
+    """Return the user's claim on this state; None if there is none, or if others could have written to the state."""
     identity = read_identity(state)
     if identity is None:
         return None
@@ -259,7 +262,7 @@ def _list_claims() -> Iterator[_Claim]:
 
 
 def _write_claim(state: Path, identity: str | None) -> None:
-    """None: with a new id."""
+    """Write the claim; with `identity` None, under a new id."""
     try:
         make_private_folder(state)
         if state.stat().st_mode & _OTHERS_WRITE:
@@ -283,7 +286,9 @@ def _write_claim(state: Path, identity: str | None) -> None:
 
 
 def _is_known_to_user(state: Path) -> bool:
-    """State from before there were claims: the user trusted commands of it, or it belongs to a mirror that plait keeps."""
+    """Whether the user knows state that is older than claims: the user trusted commands of it, or it belongs to a
+    mirror that plait keeps.
+    """
     identity, repository = read_identity(state), _find_repository(state)
     try:
         if state.stat().st_uid != os.geteuid():
@@ -326,7 +331,7 @@ def _find_claims_folder() -> Path:
 
 
 def find_user_folder() -> Path:
-    """Where plait keeps what the user decides, for all repositories."""
+    """Return the folder where plait keeps the user's decisions about all repositories."""
     from platformdirs import user_state_path
 
     return user_state_path("plait")

@@ -53,7 +53,7 @@ class TrustStore:
         self.repository = os.path.realpath(state.parent)
 
     def list_commands(self) -> list[TrustedCommand]:
-        """The newest last."""
+        """List the trusted commands, the newest last."""
         folder = self._find_folder()
         return [] if folder is None else _read_commands(folder)
 
@@ -72,7 +72,7 @@ class TrustStore:
             raise _build_storage_error(error, self._root) from error
 
     def revoke(self) -> list[TrustedCommand]:
-        """Revoke the trust in all commands of this repository; returns them."""
+        """Revoke the trust in all commands of this repository, and return them."""
         folder = self._find_folder()
         if folder is None or not folder.is_dir():
             return []
@@ -92,7 +92,7 @@ class TrustStore:
 
 
 def read_all_trusted(root: Path) -> list[TrustedCommand]:
-    """The trusted commands of all repositories, grouped by repository."""
+    """Return the trusted commands of all repositories, grouped by repository."""
     try:
         folders = sorted(path for path in root.iterdir() if path.is_dir())
     except OSError:
@@ -122,7 +122,7 @@ def _read_valid_commands(folder: Path) -> Iterator[TrustedCommand]:
 
 
 def _read_own_file(path: Path) -> str | None:
-    """The content of a file that only its owner can write; None if it is missing, or others could have written it."""
+    """Return the content of a file that only its owner can write; None if it is missing, or others could."""
     try:
         return read_private_file(path, _MAX_BYTES, must_own=True).decode("utf-8", "replace").strip()
     except OSError:
@@ -152,7 +152,8 @@ _LOCATION_KEY = "workspace.location"
 
 
 def ignore_untrusted_location(location: RepoLocation, config: Config) -> Config:
-    """The settings, with the usual folder for worktrees unless the user or a trusted setting has chosen another one.
+    """Return the settings, with the usual folder for worktrees unless the user or a trusted setting has chosen another
+    one.
 
     The repository's file may have changed since its commands were last reviewed.
     """

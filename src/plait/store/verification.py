@@ -36,7 +36,7 @@ def verify_journal(path: Path) -> None:
 
 
 def verify_idle_journal(path: Path) -> None:
-    """The checks of a reader while there is no writer: SQLite would neither skip damage nor leave files here."""
+    """Make a reader's checks while there is no writer: SQLite would neither skip damage nor leave files here."""
     if sqlite_files.measure_file(sqlite_files.find_wal(path)):
         verify_wal(path)
         return
@@ -45,7 +45,7 @@ def verify_idle_journal(path: Path) -> None:
 
 
 def verify_presence(path: Path) -> None:
-    """Creation is atomic, so no crash leaves an empty file, or a WAL without its journal."""
+    """Raise an error for an empty journal, or a WAL without one: creation is atomic, so no crash leaves these."""
     if not path.exists():
         if sqlite_files.measure_file(sqlite_files.find_wal(path)):
             raise error_mapping.build_corrupt_error(path, "the file is gone, and only its -wal file is left")
@@ -64,7 +64,7 @@ def verify_wal(path: Path) -> None:
 
 
 def read_head(path: Path, connection: sqlite3.Connection) -> checksums.JournalHead:
-    """The journal's id, the version of its tables, and where the list of records ends."""
+    """Return the journal's id, the version of its tables, and where the list of records ends."""
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     _verify_identity(path, application, version)
@@ -121,7 +121,7 @@ def _verify_content(path: Path, connection: sqlite3.Connection) -> None:
 
 
 def _verify_chain(path: Path, connection: sqlite3.Connection, head: checksums.JournalHead) -> None:
-    """Hash every record but decode none: this must cost a fraction of a replay."""
+    """Verify the chain of checks: hash every record but decode none, to cost a fraction of a replay."""
     seq, tip = 0, checksums.compute_genesis(head.id)
     for row in connection.execute(schema.SELECT_RECORDS):
         seq += 1

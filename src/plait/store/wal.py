@@ -34,7 +34,7 @@ Sums = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class WalScan:
-    """`kept`: how many frames SQLite's recovery keeps. `lost`: how many transactions it drops, at least."""
+    """What SQLite's recovery does: `kept` is how many frames it keeps, `lost` how many transactions it drops, at least."""
 
     kept: int
     lost: int
@@ -79,7 +79,9 @@ def scan_wal_file(file: BinaryIO) -> WalScan:
 
 
 def _recover(header: _Header, frames: Iterator[_Frame]) -> tuple[int, list[_Frame]]:
-    """Read as SQLite does, up to the last commit before the first invalid frame; also returns the frames after that."""
+    """Read as SQLite does, up to the last commit before the first invalid frame. Return the number of frames up to
+    there, and the frames after the invalid one.
+    """
     kept, sums = 0, header.sums
     for frame in frames:
         # What an older WAL left behind has other salts.
@@ -96,7 +98,8 @@ def _recover(header: _Header, frames: Iterator[_Frame]) -> tuple[int, list[_Fram
 
 
 def _count_lost_transactions(kept: int, remaining: Sequence[_Frame]) -> int:
-    """The least possible number. A transaction ends with a commit frame; if that is damaged, the order of pages shows it.
+    """Return the least possible number of lost transactions. A transaction ends with a commit frame; if that is
+    damaged, the order of pages shows it.
 
     SQLite sorts the pages of a transaction, so page p is among its first p frames, and page 2, the table meta, is in
     every transaction.
@@ -118,7 +121,7 @@ def _parse_header(data: bytes) -> _Header | None:
 
 
 def _read_frames(file: BinaryIO) -> Iterator[_Frame]:
-    """The last one may be cut; one that is cut within its own header is empty."""
+    """Yield the frames. The last one may be cut; one that is cut within its own header is empty."""
     number = 0
     while len(data := file.read(FRAME_SIZE)) >= FRAME_HEADER_SIZE:
         number += 1
