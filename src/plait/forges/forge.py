@@ -1,4 +1,4 @@
-"""What plait needs to know about one kind of forge, and which one a remote's URL belongs to; see docs/adding-a-forge.md."""
+"""The interface of a forge, and which one a remote's URL belongs to; see docs/adding-a-forge.md."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class PullRequestSpec:
 
 @dataclass(frozen=True, slots=True)
 class PullRequestResult:
-    """`created` is False if the pull request existed already. `note` says what differs from the specification."""
+    """A published pull request. `created` False: it existed. `note` says what differs from the specification."""
 
     url: str
     created: bool = True
@@ -64,7 +64,7 @@ class RepoAddress:
 
     @property
     def authority(self) -> str:
-        """Host and port as in a URL."""
+        """Host and port, as in a URL."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return host if self.port is None else f"{host}:{self.port}"
 
@@ -90,7 +90,7 @@ def is_loopback_host(host: str) -> bool:
 
 @standard_dataclass(frozen=True, slots=True)
 class ForgeToken:
-    """`source` says where it was found, for messages. `user` is known only where git's credentials have a user name."""
+    """A token for a forge. `source` says where it was found. `user` is only known from git's credentials."""
 
     value: str = field(repr=False)
     source: str
@@ -111,7 +111,7 @@ class ForgeRepository:
 
 @dataclass(frozen=True, slots=True)
 class PullRequestRoute:
-    """From a branch of `source` to `target`, usually the same repository."""
+    """The two ends of a pull request: from a branch of `source` to `target`, usually the same repository."""
 
     target: ForgeRepository
     source: ForgeRepository
@@ -131,7 +131,7 @@ class PullRequestContent:
 
 @dataclass(frozen=True, slots=True)
 class OpenPullRequest:
-    """An open pull request. `draft_prefix` is the start of its title that marks a draft, on forges that do it so."""
+    """An open pull request. `draft_prefix` starts its title where the forge marks drafts like this."""
 
     number: int
     url: str
@@ -160,13 +160,13 @@ class Forge(Protocol):
     token_command: tuple[str, ...]  # the command that prints a token for the host added to it; empty if there is none
 
     def list_token_variables(self, address: RepoAddress, environment: Mapping[str, str]) -> tuple[str, ...]:
-        """The environment variables that may hold a token for this host, best first."""
+        """List the environment variables that may hold a token for this host, best first."""
 
     def build_compare_link(self, target: RepoAddress, source: RepoAddress, spec: PullRequestSpec) -> str:
-        """The page on which a person opens the pull request."""
+        """Return the address of the page on which a person opens the pull request."""
 
     def build_create_command(self, target: RepoAddress, source: RepoAddress, spec: PullRequestSpec) -> list[str]:
-        """The command with which a person opens the pull request, without its title."""
+        """Return the command with which a person opens the pull request, without its title."""
 
     def find_api_url(self, address: RepoAddress) -> str: ...
 
@@ -175,7 +175,7 @@ class Forge(Protocol):
     def get_repository(self, client: ForgeHttpClient, path: str) -> ForgeRepository: ...
 
     def find_pull_requests(self, client: ForgeHttpClient, route: PullRequestRoute) -> list[OpenPullRequest]:
-        """The open ones from the route's branch, whatever their target."""
+        """Find the open pull requests from the route's branch, whatever their target."""
 
     def create_pull_request(
         self, client: ForgeHttpClient, route: PullRequestRoute, target: str, content: PullRequestContent
@@ -188,12 +188,12 @@ class Forge(Protocol):
 
 @cache
 def load_forges() -> dict[ForgeKind, Forge]:
-    """Every kind in the settings is implemented by the module of that name, whose FORGE is a Forge."""
+    """Load all forges. Every kind in the settings is implemented by the module of that name, whose FORGE is a Forge."""
     return {kind: import_module(f"plait.forges.{kind.value}").FORGE for kind in ForgeKind if kind is not ForgeKind.AUTO}
 
 
 def find_forge(address: RepoAddress, kind: ForgeKind = ForgeKind.AUTO) -> Forge:
-    """The forge at this address. `kind` comes from the settings and decides only for hosts that plait doesn't know."""
+    """Return the forge at this address. `kind`, from the settings, decides only for hosts that plait doesn't know."""
     forges = load_forges()
     known = next((forge for forge in forges.values() if _is_known_host(address.host, forge)), None)
     chosen = forges.get(kind)
@@ -226,7 +226,7 @@ MASK = "***"
 
 
 def parse_address(url: str) -> RepoAddress:
-    """Raises ForgeError if the URL isn't a repository on a forge, or if a token must not be sent there."""
+    """Parse a URL; raises ForgeError if it isn't a repository on a forge, or if a token must not be sent there."""
     if _INVALID_CHARS.search(url):
         raise _make_invalid_url_error(url)
     if "://" in url:
@@ -279,7 +279,7 @@ def _make_invalid_url_error(url: str) -> NotAForgeError:
 
 
 def redact_line(text: str, secrets: Iterable[str] = ()) -> str:
-    """One line of reasonable length, without the secrets, user names and passwords in URLs, and control characters."""
+    """Return one line of limited length, without secrets, URLs' user names and passwords, and control characters."""
     for secret in sorted(filter(None, secrets), key=len, reverse=True):
         text = text.replace(secret, MASK)
     return shorten(" ".join(_CONTROL.sub(" ", _USERINFO.sub("", text)).split()), _MAX_LENGTH)

@@ -47,7 +47,7 @@ class Gitea(GitHub):
         return f"{address.base_url}/api/v1"
 
     def build_headers(self, token: ForgeToken) -> Mapping[str, str]:
-        """With a user name, git's credentials may hold a password or a token; basic authentication takes both."""
+        """Build the headers: basic authentication with a user name, which accepts passwords and tokens."""
         if token.user:
             signature = f"Basic {b64encode(f'{token.user}:{token.value}'.encode()).decode()}"
         else:
@@ -55,7 +55,7 @@ class Gitea(GitHub):
         return {"Accept": "application/json", "Authorization": signature}
 
     def find_pull_requests(self, client: ForgeHttpClient, route: PullRequestRoute) -> list[OpenPullRequest]:
-        """Searches the open ones page by page, the most recently updated first."""
+        """Search the open pull requests page by page, the most recently updated first."""
         for page in range(1, _MAX_PAGES + 1):
             query = {"state": "open", "sort": "recentupdate", "limit": "50", "page": str(page)}
             pulls = client.request("GET", build_pulls_path(route), list[GitHubPull], query=query)

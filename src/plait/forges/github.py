@@ -46,7 +46,7 @@ class GitHubPull:
     body: str | None = None
 
     def comes_from(self, route: PullRequestRoute) -> bool:
-        """Checked again here: a forge that doesn't understand a filter returns everything."""
+        """Whether the pull request has this route; forges ignore filters that they don't know."""
         return self.head.ref == route.branch and self.head.repo is not None and self.head.repo.id == route.source.id
 
     @property

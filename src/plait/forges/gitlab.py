@@ -75,7 +75,7 @@ class GitLab:
         return f"{address.base_url}/api/v4"
 
     def build_headers(self, token: ForgeToken) -> Mapping[str, str]:
-        """As a bearer token, which works for personal and OAuth tokens."""
+        """Build the headers, with a bearer token, which works for personal and OAuth tokens."""
         return {"Accept": "application/json", "Authorization": f"Bearer {token.value}"}
 
     def get_repository(self, client: ForgeHttpClient, path: str) -> ForgeRepository:

@@ -29,7 +29,7 @@ _MAX_WAIT_SECONDS = 30.0
 
 
 class HttpRefusedError(Exception):
-    """The forge refused. `wait` is how many seconds it asks to wait."""
+    """The forge refused. `wait` is how many seconds it asks to wait, if it does."""
 
     def __init__(self, status: int, detail: str, wait: float | None = None) -> None:
         super().__init__(f"{status} {detail}".strip())
@@ -38,14 +38,14 @@ class HttpRefusedError(Exception):
         self.wait = wait
 
     def find_retry_pause(self, usual: float) -> float | None:
-        """Seconds until a retry makes sense; None: never."""
+        """Return the seconds until a retry makes sense; None if it never does."""
         if self.wait is not None:
             return self.wait if self.wait <= _MAX_WAIT_SECONDS else None
         return usual if self.status in _TRANSIENT_STATUSES else None
 
 
 class HttpUnreachableError(Exception):
-    """No answer, or none that makes sense. `is_transient`: a retry may help."""
+    """The forge gave no answer, or none that makes sense. `is_transient`: a retry may help."""
 
     def __init__(self, detail: str, *, is_transient: bool = True) -> None:
         super().__init__(detail)
@@ -65,7 +65,7 @@ class ForgeHttpClient:
         secrets: tuple[str, ...],
         timeout: float,
     ) -> None:
-        """`secrets` are masked in messages."""
+        """Open the client; `secrets` are masked in messages."""
         self._api = api
         self._secrets = secrets
         self._host = urlsplit(api).hostname or ""
@@ -83,7 +83,7 @@ class ForgeHttpClient:
         query: Mapping[str, str] | None = None,
         body: Mapping[str, object] | None = None,
     ) -> T:
-        """Raises HttpRefusedError or HttpUnreachableError."""
+        """Send a request and parse the answer; raises HttpRefusedError or HttpUnreachableError."""
         url = str(httpx.URL(f"{self._api}{path}", params=query or None))
         for _ in range(_MAX_REDIRECTS):
             status, headers, data = self._exchange(method, url, body)
@@ -112,7 +112,7 @@ class ForgeHttpClient:
             yield chunk
 
     def _follow_redirect(self, url: str, location: str) -> str:
-        """Only within the host."""
+        """Return the new URL; raises HttpUnreachableError if it is on another host."""
         new_url = urljoin(url, location)
         if not location or _parse_origin(new_url) != _parse_origin(self._api):
             other_host = self._redact(urlsplit(new_url).hostname or "nowhere")
@@ -159,7 +159,7 @@ def _parse_origin(url: str) -> tuple[str, str, int | None]:
 
 
 def _parse_retry_after(status: int, headers: httpx.Headers, detail: str) -> float | None:
-    """How long the forge asks to wait, in seconds."""
+    """Return how long the forge asks to wait, in seconds; None if it does not."""
     if status not in _RATE_LIMIT_STATUSES:
         return None
     if after := headers.get("retry-after"):
@@ -179,7 +179,7 @@ def _parse_seconds(after: str) -> float:
 
 
 def extract_error(data: bytes) -> str:
-    """The messages in an error answer of any of the forges."""
+    """Extract the messages from an error answer of any of the forges."""
     try:
         content: object = msgspec.json.decode(data[:65_536])
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
@@ -207,7 +207,7 @@ def _collect_messages(value: object) -> Iterator[str]:
 
 
 def find_proxy(url: str, environment: Mapping[str, str]) -> str | None:
-    """The proxy for a URL, or None. Loopback never uses one: it may be plain http, and a proxy must not see a token."""
+    """Return the proxy for a URL, or None; none for loopback, where plain http may carry a token."""
     parts = urlsplit(url)
     host = parts.hostname or ""
     if is_loopback_host(host):
@@ -222,7 +222,9 @@ def find_proxy(url: str, environment: Mapping[str, str]) -> str | None:
 
 
 def _is_excluded(host: str, hosts: str) -> bool:
-    """no_proxy names hosts with their subdomains, with or without a port or a leading dot; `*` means every host."""
+    """Whether no_proxy excludes the host. It names hosts with their subdomains, with or without a port or a leading
+    dot; `*` means every host.
+    """
     for entry in hosts.replace(",", " ").lower().split():
         name = entry.partition(":")[0].removeprefix("*").removeprefix(".")
         if entry == "*" or (name and (host == name or host.endswith(f".{name}"))):
@@ -231,7 +233,7 @@ def _is_excluded(host: str, hosts: str) -> bool:
 
 
 def load_certificates(url: str, environment: Mapping[str, str]) -> ssl.SSLContext:
-    """Python's certificates, the machine's, and those named in the environment; none for plain http."""
+    """Load Python's certificates, the machine's, and those named in the environment; none for plain http."""
     if not url.startswith("https:"):
         return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context = httpx.create_ssl_context(trust_env=False)

@@ -31,7 +31,7 @@ class GitPublisher:
     def publish(
         self, decision: PublishStarted, view: BatchView, inputs: BatchInputs, environment: Mapping[str, str]
     ) -> PublishDone | PublishFailed:
-        """`environment` supplies tokens and credentials."""
+        """Publish the branch; `environment` supplies tokens and credentials."""
         git_dir, publish_target = self._location.git_dir, inputs.options.publish_target
         # A remote that is a relative path starts at the checkout.
         folder = self._location.top if self._location.top.is_dir() else git_dir
@@ -64,7 +64,7 @@ class GitPublisher:
 
 
 def _is_on_forge(git: Git, target: PublishTarget, environment: Mapping[str, str]) -> bool:
-    """False where there are no pull requests; any other problem is reported when one is opened."""
+    """Whether the remote has pull requests; any other problem is reported when one is opened."""
     try:
         locate_forge(git, target.remote, environment, target.forge)
     except ForgeError as error:
@@ -86,7 +86,7 @@ def _push_branch(git: Git, decision: PublishStarted, branch: str, target: Publis
 def _build_text(
     decision: PublishStarted, view: BatchView, inputs: BatchInputs, environment: Mapping[str, str]
 ) -> PullRequestText:
-    """Title and body, without secrets."""
+    """Build title and body, without secrets."""
     text = write_pull_request(
         view, PullRequestOverride(decision.title, decision.body), usual=inputs.options.publish_target.title
     )
@@ -96,7 +96,7 @@ def _build_text(
 def _describe_manual_steps(
     git: Git, decision: PublishStarted, view: BatchView, inputs: BatchInputs, environment: Mapping[str, str]
 ) -> str:
-    """How a person publishes the branch, for when the network is back."""
+    """Say how a person publishes the branch when the network is back."""
     target = inputs.options.publish_target
     push_command = f"By hand: git push {quote(target.remote)} {decision.commit}:refs/heads/{view.branch}"
     if decision.publish is Publish.PUSH:

@@ -44,7 +44,7 @@ _TRUNCATION_NOTE = "\n\n(truncated)"
 
 @dataclass(frozen=True, slots=True)
 class HttpOptions:
-    """`timeout` is for one answer, in seconds; `sleep` waits before a retry."""
+    """Options for requests. `timeout` is for one answer, in seconds; `sleep` waits before a retry."""
 
     timeout: float = 30.0
     sleep: Callable[[float], None] = time.sleep
@@ -59,14 +59,14 @@ class ForgeLocation:
     source: RepoAddress
 
     def describe_manual_steps(self, spec: PullRequestSpec) -> str:
-        """How a person opens the pull request. It holds no secret."""
+        """Say how a person opens the pull request. The text holds no secret."""
         link = self.forge.build_compare_link(self.target, self.source, spec)
         command = [*self.forge.build_create_command(self.target, self.source, spec), "--title", spec.title]
         return f"By hand: {link}\n  or: {shlex.join(command)}"
 
 
 def locate_forge(git: Git, remote: str, environment: Mapping[str, str], kind: ForgeKind) -> ForgeLocation:
-    """Where pull requests for this remote belong. Uses no network."""
+    """Find out where pull requests for this remote belong. Uses no network."""
     urls = find_remote(git, remote)
     target = resolve_address(urls.fetch, environment)
     forge = find_forge(target, kind)
@@ -82,7 +82,7 @@ def locate_forge(git: Git, remote: str, environment: Mapping[str, str], kind: Fo
 
 
 class ForgeClient:
-    """Pull requests for one remote. Nothing is sent before it is needed."""
+    """Manages pull requests for one remote. Nothing is sent before it is needed."""
 
     def __init__(
         self,
@@ -100,7 +100,7 @@ class ForgeClient:
         self._http = http or HttpOptions()
 
     def publish_pull_request(self, spec: PullRequestSpec) -> PullRequestResult:
-        """Finds what an earlier call did, even one without an answer: a branch has one pull request."""
+        """Create or update the branch's one pull request, even if an earlier call got no answer."""
         return self._call(lambda client: self._publish(client, spec), self.location.describe_manual_steps(spec))
 
     def _publish(self, client: ForgeHttpClient, spec: PullRequestSpec) -> PullRequestResult:
@@ -124,7 +124,7 @@ class ForgeClient:
             return self._update(client, route, pull, spec)
 
     def _find(self, client: ForgeHttpClient, route: PullRequestRoute, spec: PullRequestSpec) -> OpenPullRequest | None:
-        """If there are several, the one with the same target."""
+        """Find the pull request; of several, the one with the same target."""
         pulls = self._forge.find_pull_requests(client, route)
         return min(pulls, key=lambda pull: (pull.target != spec.target, pull.number), default=None)
 
@@ -151,7 +151,7 @@ class ForgeClient:
         )
 
     def _get_url(self, pull: OpenPullRequest) -> str:
-        """A link that is safe to show: a forge's answer is not trusted."""
+        """Return a link that is safe to show: a forge's answer is not trusted."""
         return pull.url if re.fullmatch(r"https?://[!-~]+", pull.url) else self.location.target.web_url
 
     def _call(self, action: Callable[[ForgeHttpClient], T], hint: str) -> T:
@@ -232,5 +232,5 @@ def _build_section(spec: PullRequestSpec, max_chars: int) -> str:
 
 
 def _digest_title(title: str) -> str:
-    """A digest by which a title that plait set is distinguished from one that a person changed."""
+    """Return a digest that distinguishes a title that plait set from one that a person changed."""
     return hashlib.sha256(" ".join(title.split()).encode("utf-8", "replace")).hexdigest()[:12]

@@ -41,7 +41,7 @@ class GitRemote:
 
 
 def find_remote(git: Git, name: str) -> GitRemote:
-    """Takes a name, never a URL: a repository's settings must not decide where a push goes."""
+    """Find a remote by its name. URLs are refused: a repository's settings must not decide where a push goes."""
     fetch = git.run("remote", "get-url", "--", name, codes=range(256))
     push = git.run("remote", "get-url", "--push", "--", name, codes=range(256))
     if fetch.code or push.code or not name:
@@ -52,7 +52,7 @@ def find_remote(git: Git, name: str) -> GitRemote:
 
 
 def resolve_address(url: str, environment: Mapping[str, str]) -> RepoAddress:
-    """The address behind a URL. A host may be an alias from the user's ssh configuration."""
+    """Return the address behind a URL. A host may be an alias from the user's ssh configuration."""
     address = parse_address(url)
     if url.startswith(("http://", "https://")) or not _HOST_ALIAS.fullmatch(address.host):
         return address
@@ -72,7 +72,7 @@ def resolve_address(url: str, environment: Mapping[str, str]) -> RepoAddress:
 
 
 def configure_for_network(git: Git) -> Git:
-    """For commands that use the network: no prompts, no dialogs, a timeout. Keeps the user's ssh command."""
+    """Configure git for commands that use the network: no prompts, no dialogs, a timeout. Keeps the user's ssh command."""
     ssh_command = git.run("config", "--get", "core.sshCommand", codes=range(256)).text
     settings = _LOW_SPEED_OPTIONS if ssh_command else (*_LOW_SPEED_OPTIONS, f"core.sshCommand={_SSH_COMMAND}")
     return git.with_options(
@@ -82,7 +82,7 @@ def configure_for_network(git: Git) -> Git:
 
 
 def find_default_branch(git: Git, name: str) -> str:
-    """The remote's own default branch; empty if it has none."""
+    """Return the remote's own default branch; empty if it has none."""
     find_remote(git, name)
     return read_remote_head(configure_for_network(git), name)
 
@@ -115,7 +115,7 @@ _MAX_FETCHES = 5
 
 
 class PushRejectedError(ForgeError):
-    """The remote branch isn't what plait pushed last; plait leaves it alone."""
+    """The remote branch isn't what plait pushed last, so plait does not change it."""
 
 
 def push_branch(git: Git, remote: str, branch: str, commit: str, *, expected: str = "") -> None:
@@ -166,7 +166,7 @@ def _build_rejection_error(output: GitOutput, remote: str, branch: str, hint: st
 
 
 def _push_large_files(git: Git, remote: str, commit: str) -> None:
-    """git-lfs does this in a hook, and plait disables hooks."""
+    """Push the files of git-lfs, which otherwise does this in a hook: plait disables hooks."""
     patterns = (":(top,glob)**/.gitattributes",)
     if git.run("grep", "-q", "filter=lfs", commit, "--", *patterns, codes=(0, 1)).code:
         return
@@ -209,5 +209,5 @@ def _fetch(git: Git, remote: str, refspec: str) -> None:
 
 
 def count_new_commits(git: Git, commit: str, target: str) -> int:
-    """How many commits of `commit` the local commit `target` lacks."""
+    """Count the commits of `commit` that the local commit `target` lacks."""
     return int(git.text("rev-list", "--count", f"{target}..{commit}", "--"))

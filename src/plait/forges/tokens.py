@@ -42,7 +42,7 @@ def _find_candidates(
 
 
 def describe_login(forge: Forge, address: RepoAddress, environment: Mapping[str, str]) -> str:
-    """How a person gives plait a token."""
+    """Say how a person gives plait a token."""
     variable = next(iter(forge.list_token_variables(address, environment)), PLAIT_VARIABLE)
     if not forge.login_command:
         return f"Set {variable}."
@@ -50,7 +50,7 @@ def describe_login(forge: Forge, address: RepoAddress, environment: Mapping[str,
 
 
 def _read_program_output(command: Sequence[str], git: Git, environment: Mapping[str, str]) -> str:
-    """Empty if there is no such program, or if it fails."""
+    """Return the output of a program; empty if there is no such program, or if it fails."""
     program = shutil.which(command[0], path=environment.get("PATH", ""))
     if program is None:
         return ""
