@@ -78,7 +78,7 @@ def create_file(path: Path, data: bytes, *, mode: int = 0o600, durable: bool = F
 
 
 def _fsync_parent(path: Path) -> None:
-    """The file is there, whole and synced; some file systems can't sync folders, or not this user's."""
+    """Sync the file's folder if that is possible: some file systems can't, or don't allow it to this user."""
     with suppress(OSError):
         fsync_path(path.parent)
 
@@ -106,7 +106,7 @@ def fsync_descriptor(fd: int) -> None:
 
 
 def open_regular_file(path: Path | str, *, follow_links: bool = False) -> int:
-    """A descriptor for reading; OSError if this is not a regular file."""
+    """Open a file for reading and return the descriptor; OSError if this is not a regular file."""
     fd = os.open(path, _READ_FLAGS if follow_links else _READ_FLAGS | os.O_NOFOLLOW)
     if not stat.S_ISREG(os.fstat(fd).st_mode):
         os.close(fd)
@@ -115,7 +115,7 @@ def open_regular_file(path: Path | str, *, follow_links: bool = False) -> int:
 
 
 def read_regular_file(path: Path | str, max_bytes: int = 1 << 20) -> bytes:
-    """At most `max_bytes` of a file that may have been put there by another program; OSError as open_regular_file."""
+    """Read at most `max_bytes` of a file that another program may have put there; OSError as open_regular_file."""
     fd = open_regular_file(path)
     try:
         return os.pread(fd, max_bytes, 0)
@@ -124,7 +124,7 @@ def read_regular_file(path: Path | str, max_bytes: int = 1 << 20) -> bytes:
 
 
 def read_private_file(path: Path, max_bytes: int, *, follow_links: bool = False, must_own: bool = False) -> bytes:
-    """A regular file that only its owner can access; NotPrivateError for any other."""
+    """Read at most `max_bytes` of a regular file that only its owner can access; NotPrivateError for any other."""
     fd = open_regular_file(path, follow_links=follow_links)
     try:
         status = os.fstat(fd)  # of the file that is read, even if its name changes meanwhile

@@ -1,6 +1,6 @@
 """Beads' Dolt database in a `.beads` folder: only bd, Beads' own program, reads it and writes to it.
 
-bd runs hooks of the repository when a status changes. They are not trusted, so they are switched off.
+bd runs hooks of the repository when a status changes. Hooks are not trusted, so they are switched off.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def find_bd() -> str | None:
 
 
 def read_issues(folder: Path) -> str:
-    """All issues, one per line as in issues.jsonl. Raises BeadsError."""
+    """Read all issues, one per line as in issues.jsonl. Raises BeadsError."""
     try:
         return _run_bd(folder, ("export", "--json"))
     except BeadsError:  # a version without it
@@ -61,7 +61,8 @@ def read_issues(folder: Path) -> str:
 
 
 def write_statuses(folder: Path, writer: StatusFileWriter, changes: Sequence[StatusChange]) -> Sequence[Problem]:
-    """Write statuses with bd. Without a bd that runs no hooks, that is a problem to report; trying again would not help.
+    """Write statuses with bd. A bd that runs hooks in any case is reported as a problem, because trying again would not
+    help.
 
     Raises BeadsError if bd fails.
     """

@@ -26,7 +26,7 @@ _AT_FDCWD = -2  # AT_FDCWD of macOS
 
 
 def clone_content(source: int, dest: int) -> bool:
-    """Share the content (Linux); False if the file system cannot, and the new file is still empty."""
+    """Share the content (Linux); False if the file system cannot, so that the new file is still empty."""
     try:
         fcntl.ioctl(dest, _FICLONE, source)
     except OSError:  # elsewhere too: no other system knows this number
@@ -51,7 +51,7 @@ _FATAL_ERRORS = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EMFILE
 
 
 class TreeCopier:
-    """Skips what cannot be read with a warning, and sockets, FIFOs and devices without one.
+    """Copies trees. It skips what cannot be read with a warning, and sockets, FIFOs and devices without one.
 
     `is_excluded`: whether a file or folder of the source is not copied.
     """
@@ -69,7 +69,7 @@ class TreeCopier:
         self.skipped_count = 0
 
     def copy(self, source: str, dest: str) -> os.stat_result | None:
-        """Copy a tree to a new path. The status of its top, whose metadata the caller copies last."""
+        """Copy a tree to a new path; return its top's status, whose metadata the caller copies last, or None."""
         folders: list[tuple[str, os.stat_result]] = []
         waiting = [(source, dest)]
         while waiting:
@@ -85,7 +85,7 @@ class TreeCopier:
         return folders[0][1] if folders else None
 
     def _copy_entry(self, source: str, dest: str, folders: list[tuple[str, os.stat_result]]) -> list[str]:
-        """The names in it, if it is a folder."""
+        """Copy one entry; of a folder, return the names in it."""
         if self._is_excluded(source):
             return []
         status = os.lstat(source)
@@ -157,7 +157,7 @@ def _copy_data(source: int, dest: int, status: os.stat_result) -> None:
 
 
 def _find_data_ranges(source: int, status: os.stat_result) -> Iterator[tuple[int, int]]:
-    """The ranges of a file that are not holes."""
+    """Yield the ranges of a file that are not holes."""
     size, offset = status.st_size, 0
     if copied_size(status) == size:
         yield 0, size
@@ -174,7 +174,7 @@ def _find_data_ranges(source: int, status: os.stat_result) -> Iterator[tuple[int
 
 
 def _copy_range(source: int, dest: int, offset: int, count: int) -> int:
-    """The number of bytes copied; 0 if the file has become shorter."""
+    """Copy a range; return the number of bytes copied, which is 0 if the file has become shorter."""
     if hasattr(os, "copy_file_range"):
         try:
             if moved := os.copy_file_range(source, dest, count, offset, offset):
@@ -195,7 +195,7 @@ class TreeCache:
         self._folder = folder
 
     def lock(self, key: str, *, shared: bool = False, on_wait: Callable[[], None]) -> AbstractContextManager[None]:
-        """Held alone, or shared with other readers. `on_wait` is called before waiting."""
+        """Lock an entry, alone or shared with other readers. `on_wait` is called before waiting."""
         return hold_lock(self.lock_path(key), shared=shared, on_wait=on_wait)
 
     def lock_path(self, key: str) -> Path:
@@ -205,7 +205,7 @@ class TreeCache:
         return self._folder / key / "tree"
 
     def is_complete(self, key: str) -> bool:
-        """Whether it is there as it was stored: a power cut may have lost some of it."""
+        """Whether the entry is there as it was stored: a power cut may have lost some of it."""
         entry = self._folder / key
         try:
             recorded = json.loads((entry / "size.json").read_bytes())
@@ -216,7 +216,7 @@ class TreeCache:
         return bool(recorded == [size.files, size.bytes])
 
     def store(self, key: str, root: Path, paths: Sequence[str], copier: TreeCopier) -> bool:
-        """With the exclusive lock held. False if something could not be read; nothing is stored then."""
+        """Store an entry, with the exclusive lock held; False, with nothing stored, if a file can't be read."""
         fresh = self._folder / f"{key}.new"
         self.discard(key)
         try:
@@ -236,7 +236,7 @@ class TreeCache:
         return True
 
     def discard(self, key: str) -> None:
-        """With the exclusive lock held; an incomplete entry is never taken for a complete one."""
+        """Remove an entry, with the exclusive lock held; renamed first, so that it never looks complete."""
         trash = self._folder / f"{key}.gone"
         remove_tree(trash)
         remove_tree(self._folder / f"{key}.new")
@@ -246,7 +246,7 @@ class TreeCache:
 
 
 def prune_tree_cache(folder: Path, max_bytes: int) -> int:
-    """Remove the least recently used entries until at most `max_bytes` are left, except those in use. Bytes freed."""
+    """Remove the least recently used entries above `max_bytes`, except those in use; return the bytes freed."""
     with suppress(FileNotFoundError):
         keys = {entry.name.partition(".")[0] for entry in os.scandir(folder)}
         cache = TreeCache(folder)
@@ -268,7 +268,7 @@ def _entry_size(folder: Path, key: str) -> int:
 
 
 def _last_used(entry: Path) -> float:
-    """0 for leftovers that are no entry: they go first."""
+    """Return when an entry was last used; 0 for leftovers that are no entry, so that they are removed first."""
     try:
         return entry.stat().st_mtime
     except OSError:

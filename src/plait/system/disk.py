@@ -23,7 +23,7 @@ _REFRESH_BYTES = 64 << 20  # bytes copied between two checks of the disk, which 
 
 @dataclass(frozen=True, slots=True)
 class TreeSize:
-    """`disk` is the size in blocks; a file with several names counts once."""
+    """The size of a tree. `disk` is the size in blocks; a file with several names counts once."""
 
     files: int = 0
     bytes: int = 0
@@ -31,7 +31,7 @@ class TreeSize:
 
 
 def measure_tree(path: Path) -> TreeSize:
-    """Skips what cannot be read; follows no links."""
+    """Measure a tree; skips what cannot be read, and follows no links."""
     files = length = blocks = 0
     counted: set[tuple[int, int]] = set()
     waiting = [str(path)]
@@ -53,17 +53,17 @@ def measure_tree(path: Path) -> TreeSize:
 
 
 def tree_size(path: Path) -> int:
-    """Bytes on disk."""
+    """Return the bytes that a tree takes on disk."""
     return measure_tree(path).disk
 
 
 def copied_size(status: os.stat_result) -> int:
-    """The size of a copy of the file: holes stay holes."""
+    """Return the size of a copy of the file: holes stay holes."""
     return min(status.st_size, status.st_blocks * _BLOCK)
 
 
 class DiskBudget:
-    """What may still be written to a folder's disk while `spare` bytes stay free."""
+    """The bytes that may still be written to a folder's disk while `spare` bytes stay free."""
 
     def __init__(self, folder: Path, spare: int) -> None:
         self._folder = folder
@@ -72,7 +72,7 @@ class DiskBudget:
         self._until_refresh = 0
 
     def reserve(self, size: int) -> None:
-        """Raises WorldError if less is left."""
+        """Reserve some of the budget; raises WorldError if less is left."""
         self._left -= size
         self._until_refresh -= size
         if self._until_refresh < 0 or self._left < 0:
@@ -108,7 +108,9 @@ def remove_tree(path: Path) -> None:
 
 
 def _remove_unusual_tree(path: Path) -> None:
-    """Folders inside others are moved up first, so that no path gets too long, and no descriptor is held for each level."""
+    """Remove a tree with read-only or very deep folders. Inner folders are moved up first, so that no path gets too
+    long, and no descriptor is held for each level.
+    """
     path.chmod(0o700)
     folders, moved = [path], 0
     while folders:
@@ -135,7 +137,7 @@ REMEASURE_FACTOR = 50.0  # a folder is measured again after so many times the ti
 
 
 class DiskUsageCache:
-    """Keyed by inode, so a rename changes nothing. Thread-safe."""
+    """Remembers sizes of folders, by inode, so that a rename changes nothing. Thread-safe."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock

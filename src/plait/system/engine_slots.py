@@ -1,11 +1,12 @@
-"""The engines of a user: the lock that they share, and one file each, from which the others read how many slots it uses.
+"""The engines of a user: the lock that they share, and one file each, from which the others read how many slots it
+uses.
 
-A process that was stopped while it held the lock would stop every engine. So each holder signs its turn, and waiting for one
-turn is bounded: then an engine continues without the lock. It still sees what the others hold, since entries are written
-whole; at worst two engines take the last slot at the same moment.
+A process that was stopped while it held the lock would stop every engine. So each holder writes its signature, and an
+engine waits only a limited time for one holder: then it continues without the lock. It still sees what the others hold,
+since entries are written whole; at worst two engines take the last slot at the same moment.
 
-An engine also holds a lock on its own file as long as it lives. When it dies, its attempts keep running, and so their share of
-its slots stays taken. Nothing is synced: it is worthless after a reboot.
+An engine also holds a lock on its own file as long as it lives. When it dies, its attempts keep running, and so their
+share of its slots stays taken. Nothing is synced: the files are worthless after a reboot.
 """
 
 from __future__ import annotations
@@ -52,7 +53,8 @@ class SharedLock:
         return self._stuck.split(b" ")[0].decode("ascii", "replace")
 
     def acquire(self) -> None:
-        """Check `is_held` afterwards: the holder may be stuck. Reentrant; release once for each call.
+        """Acquire the lock; then check `is_held`, because the holder may be stuck. Reentrant; release once for each
+        call.
 
         Raises OSError if there can be no lock here.
         """
@@ -82,7 +84,7 @@ class SharedLock:
             pause = min(2 * pause, _MAX_PAUSE_SECONDS)
 
     def _try_acquire(self) -> tuple[int | None, bytes]:
-        """The descriptor, or the signature of the holder."""
+        """Return the locked descriptor, or None and the signature of the holder."""
         fd = open_or_create(self.path, os.O_RDWR)
         try:
             if not flock_nowait(fd):
@@ -105,7 +107,7 @@ class SharedLock:
 
 
 def open_or_create(path: Path, flags: int) -> int:
-    """Mode 0600; follows no link, and creates the folder if needed."""
+    """Open a file, created with mode 0600; follows no link, and creates the folder if needed."""
     flags |= os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
     try:
         return os.open(path, flags, 0o600)
@@ -115,19 +117,19 @@ def open_or_create(path: Path, flags: int) -> int:
 
 
 def digest_words(*words: str) -> str:
-    """A file name that is different for different words."""
+    """Return a file name that is different for different words."""
     joined = "\0".join(f"{len(word)} {word}" for word in words)
     return hashlib.sha256(joined.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def make_printable(text: str) -> str:
-    """A name without characters that cannot be shown or encoded in JSON."""
+    """Return a name without characters that cannot be shown or encoded in JSON."""
     shown = "".join(character if character.isprintable() else "\N{REPLACEMENT CHARACTER}" for character in text)
     return shown.encode("utf-8", "replace").decode()
 
 
 def overwrite_in_place(path: Path, data: bytes) -> None:
-    """Much cheaper than a new file."""
+    """Overwrite a file, which is much cheaper than a new file."""
     fd = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
     try:
         _overwrite(fd, data)
@@ -136,7 +138,7 @@ def overwrite_in_place(path: Path, data: bytes) -> None:
 
 
 def _overwrite(fd: int, data: bytes) -> int:
-    """In one write of at most a page, which no crash cuts short; padded if shorter than before."""
+    """Overwrite an open file in one write of at most a page, which no crash cuts short; padded if shorter than before."""
     return os.pwrite(fd, data.ljust(os.fstat(fd).st_size), 0)
 
 
@@ -153,7 +155,7 @@ class EngineEntry:
 
     @property
     def remaining_slots(self) -> int:
-        """Slots that stay taken after its death: each attempt that ended gives back one."""
+        """The slots that stay taken after the engine's death: each attempt that ended gives back one."""
         alive = sum(attempt.is_alive for attempt in self.attempts)
         return max(min(alive, self.slots), self.slots - len(self.attempts) + alive) if alive else 0
 
@@ -167,7 +169,7 @@ class OtherEngine:
 
 
 class EngineRegistry:
-    """`name` is the engine's name and identity: the next engine of that name replaces it."""
+    """The entries of the user's engines. `name` identifies this one: the next engine of that name replaces it."""
 
     def __init__(self, folder: Path, name: str) -> None:
         self._folder = folder
@@ -180,7 +182,7 @@ class EngineRegistry:
         self._known: dict[int, ProcessIdentity] = {}
 
     def hold(self, slots: int, pids: Sequence[int], *, waiting: bool = False) -> None:
-        """Raises OSError if the entry cannot be written."""
+        """Write the slots that this engine uses, and their processes. Raises OSError if that fails."""
         known = self._known
         self._known = {
             pid: identity for pid in sorted({*pids}) if (identity := known.get(pid) or identify_process(pid))
@@ -195,7 +197,7 @@ class EngineRegistry:
         return self._fd is not None and is_same_file(self._path, self._fd)
 
     def register(self) -> None:
-        """What the last engine of this name held counts as held by this one, which adopts its attempts."""
+        """Lock this engine's entry, with the slots of the last engine of this name, which it adopts."""
         if self.is_registered:
             return
         self._close()
@@ -215,7 +217,7 @@ class EngineRegistry:
             self._entry = previous
 
     def list_others(self, *, clean_up: bool) -> Iterator[OtherEngine]:
-        """The engines that live or hold slots; `clean_up` removes the files of all others."""
+        """Yield the engines that live or hold slots; `clean_up` removes the files of all others."""
         with os.scandir(self._folder) as entries:
             names = [entry.name for entry in entries if entry.name.endswith(_SUFFIX)]
         for name in names:
@@ -224,7 +226,7 @@ class EngineRegistry:
                     yield from self._inspect(name, clean_up=clean_up)
 
     def unregister(self) -> None:
-        """Running attempts stay counted."""
+        """Close the entry; running attempts stay counted."""
         if self._fd is not None and not (self._entry and self._entry.remaining_slots):
             with suppress(OSError):
                 if self.is_registered:
@@ -295,6 +297,6 @@ class ProcessIdentity:
 
 
 def identify_process(pid: int) -> ProcessIdentity | None:
-    """None if the process is gone, or a zombie."""
+    """Identify a process; None if it is gone, or a zombie."""
     start = start_time(pid)
     return None if start is None else ProcessIdentity(pid, start)

@@ -1,8 +1,9 @@
 """Reads complete files, writes synced ones, and exchanges two files.
 
-The exchange is atomic where the system supports it (Linux: renameat2, macOS: renamex_np): whatever was at the path, however
-late it was put there, is kept under the other name. Elsewhere it takes three steps with a weaker guarantee: the path always
-has a complete file, and a version written in place is kept, but one renamed there between two steps is lost.
+The exchange is atomic where the system supports it (Linux: renameat2, macOS: renamex_np): whatever was at the path,
+however late it was put there, is kept under the other name. Elsewhere it takes three steps with a weaker guarantee: the
+path always has a complete file, and a version written in place is kept, but one renamed there between two steps is
+lost.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ def is_unchanged(before: os.stat_result, after: os.stat_result) -> bool:
 
 
 def create_synced_file(path: Path, data: bytes, template: Path | None = None) -> os.stat_result:
-    """A new file, synced and read back, or none at all; with mode and owner of `template`."""
+    """Create a file, synced and read back, or none at all; with mode and owner of `template`."""
     model = None if template is None else template.stat()
     fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600 if model else 0o666)
     try:
@@ -115,7 +116,7 @@ def finish_exchange(temp: Path) -> None:
 
 
 def _exchange_atomically(temp: Path, path: Path) -> bool:
-    """False where the system cannot do this."""
+    """Exchange the files in one step; False where the system cannot do this."""
     call = _system_call()
     if call is None:
         return False

@@ -13,7 +13,7 @@ from plait.system.atomic_files import make_private_folder
 
 @contextmanager
 def hold_lock(path: Path, *, shared: bool = False, on_wait: Callable[[], None] | None = None) -> Iterator[None]:
-    """Hold a lock file among all threads and processes, waiting as long as it takes; `on_wait` is called before waiting."""
+    """Hold a lock file among all threads and processes, however long it takes; `on_wait` is called before waiting."""
     fd = _acquire(path, shared=shared, wait=True, on_wait=on_wait)
     assert fd is not None
     try:
@@ -24,7 +24,7 @@ def hold_lock(path: Path, *, shared: bool = False, on_wait: Callable[[], None] |
 
 @contextmanager
 def try_lock(path: Path, *, shared: bool = False) -> Iterator[bool]:
-    """As hold_lock, but False instead of waiting."""
+    """Hold a lock as hold_lock does, but yield False instead of waiting."""
     fd = _acquire(path, shared=shared, wait=False)
     try:
         yield fd is not None
@@ -72,7 +72,7 @@ def is_same_file(path: Path, fd: int) -> bool:
 
 
 def _acquire(path: Path, *, shared: bool, wait: bool, on_wait: Callable[[], None] | None = None) -> int | None:
-    """The locked descriptor; None if it is taken and `wait` is false. Starts over if the file was removed meanwhile."""
+    """Return the locked descriptor; None if it is taken and `wait` is false. Starts over if the file is removed."""
     while True:
         make_private_folder(path.parent)
         fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)

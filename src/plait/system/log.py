@@ -26,7 +26,7 @@ def write_line(text: str) -> None:
 
 
 def add_redactor(batch: str, redactor: Redactor) -> None:
-    """Also without the secrets of a batch, from now on."""
+    """Redact the secrets of this batch, too, from now on."""
     _batch_redactors[batch] = redactor
 
 
@@ -36,5 +36,5 @@ def write_traceback(error: BaseException) -> None:
 
 @cache
 def _get_redactor() -> Redactor:
-    """The engine's environment is that of the client that started it."""
+    """Make a redactor for the engine's environment, which is that of the client that started it."""
     return build_redactor(os.environ)

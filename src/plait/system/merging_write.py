@@ -1,11 +1,12 @@
 """Puts a new version of a file in place, and merges what others save at the same time.
 
 The new version is exchanged with the file in one step; then the displaced version is compared with the expected one. If
-someone wrote in between, both are merged and exchanged in turn, until a displaced version is the expected one. Programs that
-read the file meanwhile may save a version without such an edit: those are waited for briefly, and merged as well.
+another program wrote in between, both are merged and exchanged in turn, until a displaced version is the expected one.
+Programs that read the file meanwhile may save a version without such an edit: those are waited for briefly, and merged
+as well.
 
-Before an exchange, an intent is written: the name of the displaced version, our version, and those before it. If plait dies,
-the next write finds the displaced version by it and merges what it holds.
+Before an exchange, an intent is written: the name of the displaced version, our version, and those before it. If plait
+dies, the next write uses the intent to find the displaced version and merges it.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from plait.system.atomic_files import fsync_path
 
 @dataclass(frozen=True, slots=True)
 class TargetFile:
-    """New versions are beside the file; its lock and intent are in `locks`. Both paths are real paths.
+    """A file to write. New versions are beside it; its lock and intent are in `locks`. Both paths are real paths.
 
     `name` is what problems call it. `creates`: a missing file is created if its folder exists.
     """
@@ -53,7 +54,7 @@ class TargetFile:
         return self.path.with_name(self._prefix + token_hex(4))
 
     def list_leftovers(self) -> list[Path]:
-        """New or displaced versions beside the file, without those of writers with other locks."""
+        """List new or displaced versions beside the file, without those of writers with other locks."""
         return [path for path in self.path.parent.iterdir() if path.name.startswith(self._prefix)]
 
     @property
@@ -102,7 +103,7 @@ class Leftover:
         return self.displaced_text != self.version.text or self.version.has_merged_edit
 
     def merge_into(self, text: str) -> str:
-        """The text with what the leftover versions add."""
+        """Return the text with what the leftover versions add."""
         new, previous = self.version.text, self.version.previous
         if self.displaced_text == new:  # it was not put in place yet
             return merge_texts(find_ancestor(previous, text), new, text)
@@ -116,7 +117,7 @@ class Leftover:
 
 @dataclass(frozen=True, slots=True)
 class _Intent:
-    """As stored. Bytes, because neither names nor texts need be UTF-8."""
+    """The stored form of a leftover. It holds bytes, because neither names nor texts need be UTF-8."""
 
     temp: bytes
     text: bytes
@@ -125,7 +126,7 @@ class _Intent:
 
 
 def write_intent(target: TargetFile, temp: Path, version: NewVersion) -> None:
-    """Durable on return."""
+    """Write the intent; durable on return."""
     previous = tuple(map(encode, version.previous))
     intent = _Intent(os.fsencode(temp.name), encode(version.text), previous, version.has_merged_edit)
     draft = target.intent.with_suffix(".draft")
@@ -136,12 +137,12 @@ def write_intent(target: TargetFile, temp: Path, version: NewVersion) -> None:
 
 
 def remove_intent(target: TargetFile) -> None:
-    """Everything is in place."""
+    """Remove the intent, because everything is in place."""
     target.intent.unlink(missing_ok=True)
 
 
 def recover_leftover(target: TargetFile) -> Leftover | None:
-    """What a killed plait left and must not be lost; removes the rest. The caller holds the lock."""
+    """Return what a killed plait left and must not be lost, and remove the rest. The caller holds the lock."""
     intent = _read_intent(target)
     for path in target.list_leftovers():
         if intent is None or path.name.rstrip("~") != intent[0].name:  # it was never exchanged
@@ -193,7 +194,9 @@ class StagedVersion:
 
 
 class MergingWriter:
-    """`apply` puts the statuses into a text; `problems` are those of the last version put in place, `notes` all others."""
+    """Writes versions of a file until nothing that others save is lost. `apply` puts the statuses into a text;
+    `problems` are those of the last version put in place, `notes` all others.
+    """
 
     def __init__(self, target: TargetFile, apply: Callable[[str], Rewrite], pause: Callable[[float], None]) -> None:
         self.target = target
@@ -208,13 +211,13 @@ class MergingWriter:
         return StagedVersion(version, temp, file_exchange.create_synced_file(temp, encode(version.text), like))
 
     def announce(self, staged: StagedVersion, displaced: Path | None) -> None:
-        """Write the intent; what was displaced before is part of this version, and can be removed."""
+        """Write the intent, and remove the version displaced before, which is part of this version."""
         write_intent(self.target, staged.temp, staged.version)
         if displaced is not None:
             displaced.unlink(missing_ok=True)
 
     def install_version(self, current: StagedVersion) -> None:
-        """Exchange until everything in displaced versions is in place."""
+        """Exchange versions until everything in displaced versions is in place."""
         self._exchange(current)
         for _ in range(_MAX_EXCHANGES):
             following = self._handle_displaced(current)
@@ -225,7 +228,7 @@ class MergingWriter:
         raise make_busy_error(self.target)
 
     def _handle_displaced(self, current: StagedVersion) -> StagedVersion | None:
-        """Merge what a version displaced; the version that was put in place next, if one was needed."""
+        """Merge what a version displaced; return the version that was put in place next, or None if none was needed."""
         displaced_text = self._read_displaced(current)
         following = self._merge_displaced(current.version, displaced_text)
         staged = None if following.text == current.version.text else self.stage(following, current.temp)
@@ -245,7 +248,7 @@ class MergingWriter:
         return staged
 
     def _await_late_saves(self, version: NewVersion) -> StagedVersion | None:
-        """Wait for programs that opened a version without an edit; a merged version if one of them saves."""
+        """Wait for programs that opened a version without an edit; return a merged version if one of them saves."""
         for wait in _LATE_SAVE_DELAYS:
             self.pause(wait)
             try:
@@ -269,7 +272,7 @@ class MergingWriter:
         fsync_path(self.target.path.parent)
 
     def _read_displaced(self, staged: StagedVersion) -> str:
-        """What was in place. A foreign version counts when two reads agree: it may still be being written."""
+        """Return the displaced text; an unexpected one when two reads agree, as it may be unfinished."""
         last = file_exchange.read_snapshot(staged.temp)
         for wait in REREAD_DELAYS:
             if last.is_complete and last.text == staged.version.previous[0]:
@@ -292,7 +295,7 @@ class MergingWriter:
         return NewVersion(text, previous, has_merged_edit=True)
 
     def _merge_versions(self, known_texts: Sequence[str], ours: str, theirs: str) -> str:
-        """Both in one; statuses are applied to all first, so that they count as no edits."""
+        """Merge both texts; statuses are applied to all first, so that they count as no edits."""
         theirs = self.apply(theirs).text
         base = find_ancestor([self.apply(text).text for text in known_texts], theirs)
         rewrite = self.apply(merge_texts(base, ours, theirs))
@@ -300,7 +303,7 @@ class MergingWriter:
         return rewrite.text
 
     def _verify(self, staged: StagedVersion) -> None:
-        """Raises OSError if the file has neither our text nor a later version."""
+        """Raise OSError if the file has neither our text nor a later version."""
         with suppress(FileNotFoundError):
             snapshot = file_exchange.read_snapshot(self.target.path)
             if snapshot.text != staged.version.text and file_exchange.is_unchanged(snapshot.stat, staged.stat):

@@ -35,7 +35,7 @@ def require_own_folder(folder: Path, *, hint: str) -> None:
 
 
 def find_risk(folder: Path) -> str:
-    """Why another user could replace the folder, or will be able to when it is created; empty if none can."""
+    """Say why another user could replace the folder, or will be able to when it is created; empty if none can."""
     if why := next(_find_risks(folder.absolute(), _MAX_LINKS), ""):
         return why
     with suppress(OSError):  # it is not there yet
@@ -45,7 +45,7 @@ def find_risk(folder: Path) -> str:
 
 
 def _find_risks(path: Path, links_left: int) -> Iterator[str]:
-    """Why another user could put something else in the place of the path or of a folder above it."""
+    """Yield reasons why another user could put something else in the place of the path or of a folder above it."""
     if links_left == 0:
         yield "too many links lead to it"
         return

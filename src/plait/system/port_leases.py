@@ -27,7 +27,7 @@ _EPHEMERAL_RANGE_FILE = Path("/proc/sys/net/ipv4/ip_local_port_range")
 
 @dataclass(frozen=True, slots=True)
 class PortLease:
-    """`key` identifies the task; the rest is for people."""
+    """A leased block. `key` identifies the task; the rest is for people."""
 
     key: str
     engine: str
@@ -47,7 +47,7 @@ class PortLeases:
         self.problem: OSError | None = None
 
     def reuse_spare(self, batch: str, task: str) -> range | None:
-        """A block that this engine already has, without looking at the others; None if it has none to spare."""
+        """Lease a block that this engine already has, without looking at the others; None if it has none to spare."""
         lease = self._build_lease(batch, task)
         own = self._load_own()
         if lease.key in own or not self._spare:
@@ -68,7 +68,9 @@ class PortLeases:
         return PortLease(key, self._engine, engine_slots.make_printable(batch), engine_slots.make_printable(task))
 
     def lease(self, batch: str, task: str, living: Callable[[], AbstractSet[str]] | None) -> range:
-        """Empty if none is left. `living` are the engines whose leases are respected; None: all."""
+        """Lease a block of ports for a task; empty if none is left. `living` returns the engines whose leases are
+        respected; without it, all are.
+        """
         lease = self._build_lease(batch, task)
         own = self._load_own()
         first = own.pop(lease.key, None)
@@ -82,7 +84,7 @@ class PortLeases:
         return range(first, first + BLOCK_SIZE)
 
     def give_back(self, batch: str, task: str) -> None:
-        """Kept for the next task of this engine; `close` frees all of them."""
+        """Keep the task's block for the next task of this engine; `close` frees all of them."""
         first = self._load_own().pop(engine_slots.digest_words(self._engine, batch, task), None)
         if first is not None:
             self._spare.append(first)
@@ -103,7 +105,7 @@ class PortLeases:
         return self._own
 
     def _find_free_block(self, lease: PortLease) -> int | None:
-        """Starts at a place of the task's own, so it often gets the same ports again."""
+        """Claim a free block, from a place that depends on the task: often the same ports again."""
         taken = {*self._list_taken(), *self._load_own().values(), *self._spare}
         start = int(lease.key[:8], 16) % max(1, len(self._blocks))
         for first in (*self._blocks[start:], *self._blocks[:start]):
@@ -112,7 +114,7 @@ class PortLeases:
         return None
 
     def _claim(self, first: int, lease: PortLease) -> bool:
-        """True also if no file can be written: then leases are separate within this engine only."""
+        """Claim a block. True also if no file can be written: then leases are separate within this engine only."""
         path = self._folder / str(first)
         try:
             make_private_folder(self._folder)
@@ -162,7 +164,7 @@ class PortLeases:
 
 
 def list_blocks(ports: range, ephemeral: range) -> tuple[int, ...]:
-    """The first ports, all multiples of ten, so that blocks of different ranges never overlap.
+    """List the first ports of all blocks. They are multiples of ten, so that blocks of different ranges never overlap.
 
     The ephemeral ports of the system are left out unless there are no others.
     """

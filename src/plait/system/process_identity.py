@@ -15,8 +15,8 @@ from plait.core.task import Attempt
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """`start` (about 1/100 s) distinguishes it from a later process with the same pid. `tag` is empty if there is none or it
-    is not readable.
+    """A process. `start` (about 1/100 s) distinguishes it from a later process with the same pid. `tag` is empty if
+    there is none or it is not readable.
     """
 
     pid: int
@@ -37,7 +37,7 @@ TAG_VARIABLE = "PLAIT_MARK"
 
 
 def tag_prefix(root: Path) -> str:
-    """The prefix of the tags of all attempts under one state folder."""
+    """Return the prefix of the tags of all attempts under one state folder."""
     return f"{_digest(os.fsencode(root.resolve()))}-"
 
 

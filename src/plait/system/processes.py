@@ -26,12 +26,13 @@ start_time = _source.start_time
 
 
 def read_boot_clock() -> float:
-    """Seconds that also count while the machine sleeps."""
+    """Return seconds that also count while the machine sleeps."""
     return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))  # which does so on macOS
 
 
 def open_pidfd(pid: int) -> int | None:
-    """A descriptor that becomes readable when the process ends and never refers to a later one with the same pid.
+    """Return a descriptor that becomes readable when the process ends and never refers to a later one with the same
+    pid.
 
     None where the system has none, or the process is gone.
     """
@@ -44,8 +45,8 @@ def open_pidfd(pid: int) -> int | None:
 
 
 def is_group_alive(group: int) -> bool:
-    """Whether a process of this group runs. Without looking at most of the machine's processes, and without zombies, which
-    stay for a while where no process waits for them.
+    """Whether a process of this group runs. This looks at few of the machine's processes, and ignores zombies, which
+    stay for a while if their parent does not wait for them.
     """
     try:
         os.killpg(group, 0)

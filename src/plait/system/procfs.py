@@ -25,7 +25,7 @@ def list_processes() -> list[Process]:
 
 
 def list_group(group: int) -> Iterator[int]:
-    """The pids in a process group."""
+    """Yield the pids in a process group."""
     for name in os.listdir("/proc"):  # noqa: PTH208 - one for each process
         if name.isdecimal():
             with suppress(ProcessLookupError):
@@ -46,18 +46,18 @@ def read_process(pid: int) -> Process | None:
 
 
 def start_time(pid: int) -> int | None:
-    """When it started, without reading its environment; None if it has exited."""
+    """Return when the process started, without reading its environment; None if it has exited."""
     fields = _read_stat(pid)
     return None if fields is None or fields[0] in _ZOMBIE_STATES else int(fields[19])
 
 
 def command_line(pid: int) -> list[str]:
-    """Its command line."""
+    """Return the command line of a process."""
     return [os.fsdecode(arg) for arg in _read_file(f"/proc/{pid}/cmdline").split(b"\0")[:-1]]
 
 
 def memory_footprint(pids: Iterable[int]) -> int:
-    """Bytes of memory that these take together. Pages of files that several of them map are counted once, about."""
+    """Return the bytes that these processes take together; pages that several of them map count about once."""
     private, shared = 0, 0
     for pid in pids:
         sizes = _read_file(f"/proc/{pid}/statm").split()
@@ -69,17 +69,17 @@ def memory_footprint(pids: Iterable[int]) -> int:
 
 @cache
 def boot_id() -> str:
-    """An id that changes with every boot of the machine."""
+    """Return an id that changes with every boot of the machine."""
     return _read_file("/proc/sys/kernel/random/boot_id").decode().strip()
 
 
 def clock_ticks() -> int:
-    """The current time in the unit of `Process.start`."""
+    """Return the current time in the unit of `Process.start`."""
     return int(time.clock_gettime(time.CLOCK_BOOTTIME) * _TICKS)
 
 
 def _read_stat(pid: int) -> list[bytes] | None:
-    """The fields from the state on. The name in brackets before it may contain anything, even brackets."""
+    """Return the fields from the state on. The name in brackets before it may contain anything, even brackets."""
     stat = _read_file(f"/proc/{pid}/stat")
     fields = stat[stat.rfind(b")") + 2 :].split()
     return fields if len(fields) >= 20 else None
@@ -94,7 +94,7 @@ def _parse_tag(environment: bytes) -> str:
 
 
 def _read_file(path: str) -> bytes:
-    """Empty if the process is gone or belongs to another user; any other failure is an error."""
+    """Return the content; empty if the process is gone or belongs to another user; any other failure is an error."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except (FileNotFoundError, ProcessLookupError, PermissionError):

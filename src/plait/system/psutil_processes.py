@@ -19,7 +19,7 @@ def list_processes() -> list[Process]:
 
 
 def list_group(group: int) -> Iterator[int]:
-    """The pids in a process group."""
+    """Yield the pids in a process group."""
     for pid in psutil.pids():
         with suppress(OSError):
             if os.getpgid(pid) == group:
@@ -42,13 +42,13 @@ def read_process(pid: int) -> Process | None:
 
 
 def start_time(pid: int) -> int | None:
-    """When it started; None if it has exited."""
+    """Return when the process started; None if it has exited."""
     process = read_process(pid)
     return None if process is None or process.is_zombie else process.start
 
 
 def command_line(pid: int) -> list[str]:
-    """Its command line."""
+    """Return the command line of a process."""
     try:
         return psutil.Process(pid).cmdline()
     except (psutil.Error, OSError):
@@ -56,7 +56,7 @@ def command_line(pid: int) -> list[str]:
 
 
 def memory_footprint(pids: Iterable[int]) -> int:
-    """Bytes of memory that these use together; shared memory is counted for each."""
+    """Return the bytes of memory that these processes use together; shared memory is counted for each."""
     size = 0
     for pid in pids:
         with suppress(psutil.Error, OSError):
@@ -65,10 +65,10 @@ def memory_footprint(pids: Iterable[int]) -> int:
 
 
 def boot_id() -> str:
-    """Not available here."""
+    """Return "", because there is no such id here."""
     return ""
 
 
 def clock_ticks() -> int:
-    """The current time in the unit of `Process.start`."""
+    """Return the current time in the unit of `Process.start`."""
     return int(time.time() * _TICKS)

@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Capacity:
-    """Bytes left, and in total. Of memory, what the kernel would reclaim counts as left."""
+    """The bytes that are left, and in total. Of memory, what the kernel would reclaim counts as left."""
 
     left: int = PLENTY
     total: int = PLENTY
@@ -32,7 +32,7 @@ class MachineSensors:
     """Sensors of this machine, and of the control groups that this process runs under."""
 
     def __init__(self, paths: Sequence[Path], *, root: Path = Path("/")) -> None:
-        """`paths` are where work is written; a missing one counts as its nearest existing parent."""
+        """Prepare the sensors. `paths` are where work is written; a missing one counts as its nearest existing parent."""
         self._paths = tuple(paths)
         self._proc = root / "proc"
         self._groups: tuple[Cgroup, ...] = _read_or((), lambda: find_cgroups(root))
@@ -72,7 +72,7 @@ class MachineSensors:
         return max(1, cores)
 
     def _read_memory_pressure(self) -> float:
-        """From a line like `some avg10=1.23 avg60=…`."""
+        """Return the share of time from a line like `some avg10=1.23 avg60=…`."""
         line, _, _ = (self._proc / "pressure" / "memory").read_text("ascii").partition("\n")
         values = dict(field.split("=", 1) for field in line.split()[1:])
         return min(1.0, max(0.0, float(values["avg10"]) / 100))
@@ -118,7 +118,7 @@ def _read_disk(path: Path) -> Capacity:
 
 
 def _read_load(proc: Path) -> float:
-    """The lower of the last minute's load and the current one: the mean lags behind."""
+    """Return the lower of the last minute's load and the current one: the mean lags behind."""
     minute = os.getloadavg()[0]
     try:
         runnable = int((proc / "loadavg").read_text().split()[3].partition("/")[0])
@@ -133,7 +133,9 @@ _UNLIMITED = 1 << 60
 
 @dataclass(frozen=True, slots=True)
 class Cgroup:
-    """One cgroup; None is no limit. Raises OSError for a missing file, ValueError for a damaged one."""
+    """Limits and usage of one cgroup; None is no limit. Raises OSError for a missing file, ValueError for a damaged
+    one.
+    """
 
     path: Path
     unified: bool
@@ -172,7 +174,7 @@ class Cgroup:
 
 
 def find_cgroups(root: Path) -> tuple[Cgroup, ...]:
-    """The cgroups of this process with all their ancestors: the tightest limit counts."""
+    """Return the cgroups of this process with all their ancestors: the tightest limit counts."""
     own_groups = [line.split(":", 2) for line in (root / "proc/self/cgroup").read_text().splitlines()]
     groups: dict[Path, Cgroup] = {}
     for mount in _list_mounts(root):
@@ -193,7 +195,9 @@ class _CgroupMount:
     controllers: frozenset[str]
 
     def list_ancestors(self, path: str) -> Iterator[Path]:
-        """In a container the path may be the host's: then only the mount's root is visible."""
+        """Yield the cgroup's folder and those above it. In a container the path may be the host's: then only the
+        mount's root is visible.
+        """
         is_visible = f"{path}/".startswith(f"{self.top.rstrip('/')}/") and ".." not in path.split("/")
         folder = self.point / path.removeprefix(self.top).lstrip("/") if is_visible else self.point
         yield folder

@@ -36,7 +36,8 @@ class OtherEngines:
 
 
 class SharedState:
-    """For one thread. The process must not fork while it is open: a child would keep its locks.
+    """What the engines of one user share, as one of them sees it. For one thread. The process must not fork while it is
+    open: a child would keep its locks.
 
     `engine` is its name and identity across crashes, one per state folder. Never raises.
     """
@@ -68,13 +69,13 @@ class SharedState:
 
     @contextmanager
     def lock(self) -> Iterator[OtherEngines]:
-        """No other engine takes slots while this is held."""
+        """Hold the lock, so that no other engine takes slots meanwhile, and yield what the others do."""
         with self._locked():
             self._tolerate_errors("entry", None, self._engines.register)
             yield self._tolerate_errors("others", OtherEngines(), self._read_others)
 
     def record_usage(self, slots: int, pids: Sequence[int], *, waiting: bool = False) -> None:
-        """With the lock held: the slots of this engine and their processes (which count on if it dies).
+        """Record the slots of this engine and their processes (which count on if it dies); call it with the lock held.
 
         `waiting`: it has more to start, and asks the others to leave it a share.
         """
@@ -86,7 +87,7 @@ class SharedState:
             self._tolerate_errors("refusals", None, lambda: self._refusals.record(provider, until, time.time()))
 
     def lease_ports(self, batch: str, task: str) -> range:
-        """A block of free ports for a task, the same one each time until it is given back."""
+        """Return a block of free ports for a task, the same one each time until it is given back."""
         spare = self._tolerate_errors("ports", None, lambda: self._leases.reuse_spare(batch, task))
         if spare is not None:
             return spare
@@ -101,7 +102,7 @@ class SharedState:
         self._tolerate_errors("ports", None, lambda: self._leases.give_back(batch, task))
 
     def close(self) -> None:
-        """Leases stay, and so do the slots of attempts that are still running."""
+        """Release the locks. Leases stay, and so do the slots of attempts that are still running."""
         self._tolerate_errors("ports", None, self._leases.close)
         self._engines.unregister()
 
@@ -117,7 +118,7 @@ class SharedState:
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        """With the lock, or without it if it cannot be had."""
+        """Run with the lock, or without it if it cannot be acquired."""
         self._tolerate_errors("lock", None, self._lock.acquire)
         try:
             yield
@@ -148,14 +149,14 @@ class ProviderRefusal:
 
 
 class ProviderRefusals:
-    """Which provider refused which engine until when, in one file: a refusal outlasts the engine."""
+    """Until when which provider refuses which engine, in one file: a refusal outlasts the engine."""
 
     def __init__(self, path: Path, engine: str) -> None:
         self._path = path
         self._engine = engine
 
     def record(self, provider: str, until: float, now: float) -> None:
-        """Replaces an earlier refusal of the same engine."""
+        """Record a refusal; it replaces an earlier refusal of the same engine by the same provider."""
         if not isfinite(until):
             return
         refusal = ProviderRefusal(self._engine, engine_slots.make_printable(provider), until)
@@ -167,7 +168,7 @@ class ProviderRefusals:
         replace_file(self._path, msgspec.json.encode([*others, refusal]))
 
     def read_others(self, now: float, *, clean_up: bool) -> dict[str, float]:
-        """The latest time by provider. `clean_up` removes the file when its last entry is over."""
+        """Return when the other engines' refusals end, by provider; `clean_up` removes an empty file."""
         try:
             current = self._read_current(now)
         except FileNotFoundError:
@@ -185,7 +186,7 @@ class ProviderRefusals:
 
 
 def _decode_refusals(data: bytes) -> list[ProviderRefusal]:
-    """Skips entries that cannot be decoded."""
+    """Decode the refusals, and skip entries that cannot be decoded."""
     refusals: list[ProviderRefusal] = []
     try:
         raws = msgspec.json.decode(data, type=list[msgspec.Raw])
@@ -200,7 +201,7 @@ def _decode_refusals(data: bytes) -> list[ProviderRefusal]:
 
 
 def find_shared_state_folder() -> Path:
-    """The folder that the user's engines share."""
+    """Return the folder that the user's engines share."""
     from platformdirs import user_state_path
 
     return user_state_path("plait") / "commons"

@@ -24,7 +24,7 @@ _COMMAND = _MACOS if sys.platform == "darwin" else _LINUX
 
 
 class SleepInhibitor:
-    """Does nothing where the system cannot; `problem` says why."""
+    """Keeps the machine awake between `acquire` and `release`, where the system can; `problem` says why not."""
 
     def __init__(self, *, enabled: bool) -> None:
         self._enabled = enabled
@@ -33,13 +33,13 @@ class SleepInhibitor:
 
     @property
     def problem(self) -> str:
-        """Why the machine may go to sleep although it is held; empty otherwise."""
+        """Why the machine may go to sleep although sleep is inhibited; empty otherwise."""
         if self._process and self._process.returncode is not None:
             return f"{_COMMAND[0]} exited with status {self._process.returncode}"
         return self._failed
 
     def acquire(self) -> None:
-        """Calling it twice is the same as once; a failure is tried again only after a release."""
+        """Inhibit sleep. Calling this twice is the same as once; a failure is tried again only after a release."""
         if not self._enabled or self._process or self._failed:
             return
         if shutil.which(_COMMAND[0]) is None:

@@ -38,7 +38,7 @@ _SLUG_LENGTH = 60
 
 
 def safe_filename(name: str) -> str:
-    """A file name for any id: it escapes no folder, and different ids get different names on any file system."""
+    """Return a file name for any id: it escapes no folder, and different ids get different names on any file system."""
     if _SAFE_NAME.match(name) and name == name.lower() and not name.endswith("."):
         return name
     digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:10]
@@ -64,17 +64,17 @@ class AttemptFolder:
 
     @property
     def setup_spec(self) -> Path:
-        """The setup of its workspace, if it still has to run."""
+        """The file with the setup of the workspace, if it still has to run."""
         return self.path / "outfit.json"
 
     @property
     def sandbox(self) -> Path:
-        """Of a confined attempt: its home, its /tmp, and what it sees of this folder."""
+        """The folder of a confined attempt's sandbox: its home, its /tmp, and what it sees of this folder."""
         return self.path / "sandbox"
 
     @property
     def child_sandboxes(self) -> Path:
-        """How to confine what the attempt starts, if it is a trusted program of plait."""
+        """The file that says how to confine what the attempt starts, if it is a trusted program of plait."""
         return self.path / "child-sandboxes.json"
 
     @property
@@ -89,7 +89,7 @@ def _task_folder(root: Path, batch: str, task: str) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class StateFolder:
-    """`root` is `RepoLocation.state`."""
+    """The paths in a state folder; `root` is `RepoLocation.state`."""
 
     root: Path
 
@@ -105,11 +105,11 @@ class StateFolder:
 
     @property
     def environments_lock(self) -> Path:
-        """Held while the environment of a batch is written or deleted."""
+        """The lock that is held while the environment of a batch is written or deleted."""
         return self.root / "locks" / "environments"
 
     def forgotten_marker(self, batch: str) -> Path:
-        """Exists if the inputs of the batch were removed with --forget, so it cannot be resumed."""
+        """Return the file that exists if the inputs of the batch were removed with --forget, so it cannot be resumed."""
         return self.root / "forgotten" / safe_filename(batch)
 
     def task(self, batch: str, task: str) -> Path:

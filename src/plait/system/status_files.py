@@ -1,9 +1,10 @@
-"""Writes statuses and edits into files that people and programs edit at the same time, without losing anything they saved.
+"""Writes statuses and edits into files that people and programs edit at the same time, without losing anything they
+saved.
 
-A new version is made beside the file and exchanged with it if the file is still as it was read (see merging_write for the
-case that it is saved at that instant). The path always has a complete file. An error or a crash leaves at worst a version
-beside it, which the next write picks up. A file with several hard links becomes separate from them. One plait at a time
-writes a file; other programs ignore that lock.
+A new version is made beside the file and exchanged with it if the file is still as it was read (see merging_write for
+the case that it is saved at that instant). The path always has a complete file. An error or a crash leaves at worst a
+version beside it, which the next write merges. A file with several hard links becomes separate from them. One plait at
+a time writes a file; other programs ignore that lock.
 
 Not covered: unsaved buffers; a program that truncates the file and pauses for longer than we wait; and systems that
 cannot exchange files (see file_exchange).
@@ -53,7 +54,7 @@ class SourceWriteError(WorldError):
 def hold_file_lock(
     lock: Path, path: Path, pause: Callable[[float], None], lost: str = "no status was written"
 ) -> Iterator[None]:
-    """Raises SourceWriteError if the lock is not free within half a minute."""
+    """Hold the lock of a file; raises SourceWriteError if it is not free within half a minute."""
     for _ in range(_LOCK_ATTEMPTS):
         with try_lock(lock) as is_held:
             if is_held:
@@ -73,7 +74,7 @@ _REPLACED_ERRNOS = {errno.EISDIR, errno.EINVAL}  # a folder, a pipe or the like 
 
 
 def _make_error(path: Path, error: OSError, *, is_edit: bool = False) -> SourceWriteError:
-    """An edit is not repeated by plait itself."""
+    """Make the error for a failed write. Its hint differs for an edit, which plait does not repeat."""
     cause, hint = _explain_os_error(error)
     reason = f"{cause}: {error.strerror} ({error.filename})" if error.filename else f"{cause}: {error.strerror}"
     if is_edit:
@@ -85,7 +86,7 @@ def _make_error(path: Path, error: OSError, *, is_edit: bool = False) -> SourceW
 
 
 def _explain_os_error(error: OSError) -> tuple[str, str]:
-    """The cause in words, and what to do about it."""
+    """Return the cause in words, and what to do about it."""
     if error.errno in _NO_SPACE_ERRNOS:
         return "there is no room", "free some space"
     if error.errno in _PERMISSION_ERRNOS:
@@ -105,7 +106,7 @@ _RETRY_DELAYS = (0.05, 0.2, 0.8)
 
 @dataclass(frozen=True, slots=True)
 class WriteResult:
-    """`problems` are changes that could not be placed."""
+    """The result of writing statuses. `problems` are changes that could not be placed."""
 
     changed: bool
     problems: tuple[Problem, ...] = ()
@@ -141,7 +142,7 @@ def write_statuses(
 
 
 def _bind_source(top: Path, writer: StatusFileWriter) -> ApplyStatuses:
-    """A source that can't be read lists no task; its own writer reports it."""
+    """Return the writer's `apply` with its source's text. An unreadable source lists no task."""
     if writer.bind_source is not None:
         with suppress(OSError):
             return writer.bind_source(file_exchange.read_snapshot(Path(os.path.realpath(top / writer.source))).text)
@@ -151,7 +152,7 @@ def _bind_source(top: Path, writer: StatusFileWriter) -> ApplyStatuses:
 def replace_file_text(
     path: Path, before: str, after: str, *, locks: Path, pause: Callable[[float], None] = time.sleep
 ) -> bool:
-    """Replace one text by another; False, and nothing is written, if the file no longer has the text `before`.
+    """Replace one text by another; return False, with nothing written, if the file no longer has the text `before`.
 
     What is saved at the very instant of the exchange is merged by lines, as for a status. `path` is a real path. Raises
     SourceWriteError if nothing can be written.
@@ -165,7 +166,7 @@ def replace_file_text(
 
 
 class _FileWrite(MergingWriter):
-    """One write with its retries. A failed attempt leaves what a crash would leave, and the next one picks it up."""
+    """One write with its retries. A failed attempt leaves what a crash would, and the next one continues from there."""
 
     def run(self) -> WriteResult:
         with hold_file_lock(self.target.lock, self.target.path, self.pause):
@@ -174,7 +175,7 @@ class _FileWrite(MergingWriter):
         return WriteResult(self.changed, self.problems + self.notes)
 
     def replace(self, before: str, after: str) -> bool:
-        """Whether `before` was there to be replaced."""
+        """Replace the text `before`; False if the file doesn't have it."""
         with hold_file_lock(self.target.lock, self.target.path, self.pause, "nothing was written"):
             # If there is something, the file lacks an edit that a dead plait had displaced: report it.
             if recover_leftover(self.target) is not None:
@@ -209,9 +210,10 @@ class _FileWrite(MergingWriter):
         raise make_busy_error(self.target)
 
     def _read_until_stable(self, leftover: Leftover | None) -> tuple[file_exchange.FileSnapshot, Rewrite]:
-        """The file and its new text.
+        """Return the file and its new text.
 
-        A file that is missing, empty or lacks a task is read again: some programs truncate or move a file before they write it.
+        A file that is missing, empty or lacks a task is read again: some programs truncate or move a file before they
+        write it.
         """
         for wait in REREAD_DELAYS:
             with suppress(FileNotFoundError):
@@ -226,7 +228,7 @@ class _FileWrite(MergingWriter):
         return snapshot, self.apply(snapshot.text if leftover is None else leftover.merge_into(snapshot.text))
 
     def _rewrite(self, snapshot: file_exchange.FileSnapshot, rewrite: Rewrite, leftover: Leftover | None) -> bool:
-        """False if another program is writing the file: start over rather than displace its version."""
+        """Put the new text in place; False if another program is writing, whose version must not be displaced."""
         self.problems = rewrite.problems
         if rewrite.text == snapshot.text:
             if leftover is not None:
@@ -253,7 +255,7 @@ class _FileWrite(MergingWriter):
         return True
 
     def _handle_missing(self) -> None:
-        """The file does not exist; create it if the format says so."""
+        """Handle a file that does not exist: create it if the format says so."""
         if not self.target.creates:
             hint = "Its statuses are kept in plait's own records."
             self._note("this file is not there any more: no status was written", hint)
