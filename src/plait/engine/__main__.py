@@ -51,9 +51,10 @@ def main(argv: list[str]) -> int:
 
 
 def run_engine(location: RepoLocation) -> bool:
-    """Run one engine. True: a request came while it was exiting, so that it has to run again.
+    """Run one engine. Return True if a request came while it was exiting, so that it has to run again.
 
-    The lock is released before the inbox is read a last time: a request that comes later finds no engine and starts one.
+    The lock is released before the inbox is read a last time: a request that comes later finds no engine and starts
+    one.
     """
     claim_state(location.state)  # however this engine was started, nothing in foreign state runs
     engine = Engine(os.getpid(), __version__)
@@ -83,7 +84,7 @@ def run_engine(location: RepoLocation) -> bool:
 
 
 def _engine_settings_request(config: Config) -> ChangeEngineSettings:
-    """The settings that are set somewhere; the others stay as they are."""
+    """Make the request for the engine settings that are configured; the others stay as they are."""
     fields = tuple(
         name
         for name in ("parallel_limit", "agent_limits")
@@ -94,7 +95,7 @@ def _engine_settings_request(config: Config) -> ChangeEngineSettings:
 
 @contextmanager
 def _open_doorbell(location: RepoLocation) -> Iterator[int | None]:
-    """None where the file system has no FIFOs: then the inbox is polled."""
+    """Yield the descriptor of the wake-up FIFO; None where the file system has no FIFOs: then the inbox is polled."""
     try:
         doorbell = _make_fifo(location.state / DOORBELL_FIFO)
     except OSError as error:
@@ -124,7 +125,7 @@ def _drain_doorbell(doorbell: int, engine: Engine) -> None:
 
 @contextmanager
 def _handle_signals(stop: Callable[[], None]) -> Iterator[None]:
-    """SIGTERM stops the engine; a terminal's signals don't. Handlers, not SIG_IGN, which children would inherit."""
+    """Stop the engine on SIGTERM; a terminal's signals don't. Handlers, not SIG_IGN, which children would inherit."""
 
     def handle(number: int, _: FrameType | None) -> None:
         if number == signal.SIGTERM:

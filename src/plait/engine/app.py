@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 def load_engine_config(location: RepoLocation, journal: Journal) -> Config:
-    """The engine's settings. A mistake in a file is reported by front ends; the engine works all the same."""
+    """Load the engine's settings. Front ends report a mistake in a file; the engine then runs with the defaults."""
     try:
         return ignore_untrusted_location(location, load_config(location.top, saved=journal.settings()))
     except ConfigError as error:
@@ -116,7 +116,7 @@ def open_cluster_executor(
     reactor: SelectReactor,
     callbacks: ExecutorCallbacks,
 ) -> Executor:
-    """For attempts on a Ray cluster, which is connected to in a thread."""
+    """Open the executor for attempts on a Ray cluster, to which a thread connects."""
     from plait.runtime.ray.executor import RayExecutor  # only for batches that use it
 
     return RayExecutor(config.ray, location.git_dir, open_state_paths(location), workers, reactor, callbacks)
@@ -129,7 +129,7 @@ def open_executor(
     reactor: SelectReactor,
     callbacks: ExecutorCallbacks,
 ) -> Executor:
-    """For attempts on this machine."""
+    """Open the executor for attempts on this machine."""
     workspaces = LocalWorkspaces(
         partial(open_workspaces, location, config),
         workers,

@@ -1,4 +1,4 @@
-"""From a decision to an AttemptSpec: the prompt, the agent's command, the environment, and the files that it reads."""
+"""From a decision to an AttemptSpec: the prompt, the agent's command, the environment, and the files to read."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ CHECK_TAIL_BYTES = 4 << 10  # bytes of a failed check's output that the next att
 
 @dataclass(frozen=True, slots=True)
 class _SpecDraft:
-    """What an AttemptSpec is built from. `folder` is the attempt's own, where it runs; `files` will be written there."""
+    """The parts of an AttemptSpec. `folder` is the attempt's own, where it runs; `files` will be written there."""
 
     decision: AttemptStarted
     inputs: BatchInputs
@@ -71,7 +71,7 @@ class AttemptSpecBuilder:
         folder: str,
         sandbox: SandboxMode = SandboxMode.OFF,
     ) -> AttemptSpec:
-        """`sandbox` is the batch's. Raises PlaitError."""
+        """Build the spec of an attempt; `sandbox` is the batch's. Raises PlaitError."""
         attempt = decision.attempt
         inputs = self._inputs.get_inputs(attempt.batch)
         task = Task("") if kind is AttemptKind.GATE else _find_task(inputs, attempt)
@@ -189,7 +189,7 @@ class AttemptSpecBuilder:
 
 
 def list_agent_programs(spec: AgentSpec, *, has_judges: bool = True) -> tuple[str, ...]:
-    """What has to be installed for an agent; for a referee, the programs of its judges."""
+    """List what has to be installed for an agent; for a referee, the programs of its judges."""
     if spec.name != REFEREE:
         return tuple(filter(None, (find_program(spec),)))
     from plait.agents.drivers.referee import read_judge_specs  # few batches have a contest
@@ -206,7 +206,7 @@ def _find_task(inputs: BatchInputs, attempt: Attempt) -> Task:
 
 
 def _add_feedback_file(draft: _SpecDraft) -> str | None:
-    """For scripts, which read no prompt."""
+    """Add the feedback as a file, for scripts, which read no prompt; return its path, or None if there is no feedback."""
     if not draft.decision.feedback:
         return None
     path = f"{draft.folder}/feedback.md"
@@ -215,7 +215,7 @@ def _add_feedback_file(draft: _SpecDraft) -> str | None:
 
 
 def _wrap_reply_command(command: Command, spec: AgentSpec, context: AttemptContext) -> Command:
-    """The agent only answers; plait writes the files."""
+    """Wrap the command of an agent that only answers, so that plait writes the files."""
     from plait.runtime import apply_reply  # few agents need it
 
     file = apply_reply.encode_reply_spec(apply_reply.ReplySpec(spec, context.workspace))
@@ -278,8 +278,8 @@ def build_environment(  # noqa: PLR0913 - all are keywords
     feedback_file: str | None = None,
     server_tokens: Collection[str] = (),
 ) -> dict[str, str]:
-    """The batch's environment, overridden in this order: by what unattended work needs, `extra` (the agent's), what the
-    task sets, and plait's own variables.
+    """Build the environment: the batch's, overridden in this order by what unattended work needs, by `extra` (the
+    agent's), by what the task sets, and by plait's own variables.
     """
     variables = _build_plait_variables(attempt, workspace, ports, name)
     if feedback_file is not None:
@@ -304,12 +304,12 @@ def build_environment(  # noqa: PLR0913 - all are keywords
 
 
 def filter_task_variables(task: Task) -> dict[str, str]:
-    """What the task sets, without plait's own variables."""
+    """Return the variables that the task sets, without plait's own."""
     return {key: value for key, value in _drop_invalid(task.env).items() if key not in ATTEMPT_VARIABLES}
 
 
 def make_unique_name(state: str | PurePath, batch: str, task: str) -> str:
-    """A name for databases, containers and the like, unique to the task: a-z, 0-9 and _, a letter first."""
+    """Make a name for databases, containers and the like, unique to the task: a-z, 0-9 and _, a letter first."""
     identity = "\0".join((str(state), batch, task)).encode("utf-8", "surrogatepass")
     digest = hashlib.sha256(identity).hexdigest()[:10]
     parts = ("plait", _slugify(batch)[:8], _slugify(task)[:20], digest)
@@ -332,7 +332,7 @@ def _build_plait_variables(attempt: Attempt, workspace: str, ports: range, name:
 
 
 def _drop_invalid(variables: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Without what no process can be given (names with = or NUL, text that has no bytes): it would fail the attempt."""
+    """Drop variables that no process can have (names with = or NUL, text without bytes): the attempt would fail."""
     return {
         _make_encodable(key): _make_encodable(value)
         for key, value in variables

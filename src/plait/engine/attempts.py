@@ -63,7 +63,7 @@ _GATE_AGENT = "gate"  # in the place of an agent's name
 
 @dataclass(slots=True)
 class WatchedAttempt:
-    """An attempt that runs or is about to. Times are monotonic, except `rate_limited_until`."""
+    """An attempt that runs or is about to run. Times are monotonic, except `rate_limited_until`."""
 
     decision: AttemptStarted
     kind: AttemptKind
@@ -123,7 +123,7 @@ class Attempts:
                 )
 
     def reload_batch(self, batch: str) -> None:
-        """A front end may have written other inputs: attempts that aren't launched yet start with them."""
+        """Read inputs that a front end may have rewritten: attempts that aren't launched yet use them."""
         self._inputs.reload_batch(batch)
         if batch in self._state.open:
             self._inputs.restore_environment(batch)
@@ -133,7 +133,7 @@ class Attempts:
                     self.executors.of(batch).start(self._build_spec(watched, watched.conflict))
 
     def adopt(self, decision: AttemptStarted | GateStarted) -> bool:
-        """Find out what became of an attempt that an earlier engine was to start. True: it is running."""
+        """Find an attempt that an earlier engine was to start; watch it or report its end. True: it is running."""
         started, kind = self._identify(decision)
         self._watch(started, kind, self._create_parser_or_default(started))
         result = self.executors.of(started.attempt.batch).adopt(
@@ -161,7 +161,9 @@ class Attempts:
             self._emit(reports.AttemptLaunched(attempt, pid, watched.workspace if watched else ""))
 
     def on_start_failed(self, attempt: Attempt, error: Exception) -> None:
-        """A failure of the system may be temporary; any other would happen again, so the attempt has failed."""
+        """Report that an attempt did not start. A failure of the system may be temporary; any other would happen again,
+        so the attempt has failed.
+        """
         if not isinstance(error, PlaitError | OSError):
             log.write_traceback(error)
         message = self._inputs.get_redactor(attempt.batch)(format_with_hint(error))
@@ -195,7 +197,7 @@ class Attempts:
             self._emit(reports.AttemptLost(attempt, why, is_outage))
 
     def poll_transcripts(self, now: float) -> None:
-        """Report what running attempts printed since the last call, of each one piece at most."""
+        """Report what running attempts printed since the last call, at most one piece of each."""
         self.result_commits.report_late_exits(now)
         for watched in self._watched.values():
             if watched.transcript.check_growth():
@@ -225,7 +227,7 @@ class Attempts:
         self._watched[decision.attempt] = WatchedAttempt(decision, kind, workspace, reader, time.monotonic())
 
     def _create_parser_or_default(self, decision: AttemptStarted) -> OutputParser:
-        """Without the batch's inputs, at least the exit status of an adopted attempt is understood."""
+        """Create the agent's parser. Without the batch's inputs, a parser that understands at least the exit status."""
         try:
             return self._spec_builder.create_parser(decision)
         except PlaitError as error:
@@ -277,7 +279,7 @@ class Attempts:
         )
 
     def _read_last_check(self, batch: str, task: TaskState) -> str:
-        """The end of what the task's last check printed; one that never started printed nothing."""
+        """Return the end of what the task's last check printed; empty if it never started."""
         for n in range(task.attempt_counts.get(Step.VERIFY, 0), 0, -1):
             check = Attempt(batch, task.task.id, Step.VERIFY, n)
             # It may not be masked yet, and half a secret isn't recognised.
@@ -287,14 +289,16 @@ class Attempts:
 
     @contextmanager
     def _reporting_failures(self, attempt: Attempt) -> Iterator[None]:
-        """One task's defect must not end the engine: the next engine would fail in the same way."""
+        """Report any exception as a failed start: one task's defect must not end the engine, since the next engine
+        would fail in the same way.
+        """
         try:
             yield
         except Exception as error:  # noqa: BLE001
             self.on_start_failed(attempt, error)
 
     def _finish(self, watched: WatchedAttempt, outcome: reports.Outcome) -> None:
-        """Report the end of an attempt; of one with a workspace, after its result was committed."""
+        """Report the end of an attempt; if it has a workspace, after its result was committed."""
         decision, attempt = watched.decision, watched.decision.attempt
         if watched.kind is AttemptKind.IN_PLACE:
             self._emit(reports.AttemptExited(attempt, outcome))
@@ -329,7 +333,7 @@ class Attempts:
         self._emit(reports.AttemptExited(attempt, outcome))
 
     def _report_event(self, watched: WatchedAttempt, event: AgentEvent) -> None:
-        """Nothing is reported twice, except a wait: repeated, it counts from now."""
+        """Report an event unless it was reported before; a repeated wait is reported again, because it counts from now."""
         if isinstance(event, Activity) or watched.kind is AttemptKind.GATE:
             return
         if isinstance(event, ProviderRefused):
@@ -355,7 +359,7 @@ def _make_gate_start(gate: GateStarted) -> AttemptStarted:
 
 
 def keep_latest(events: Sequence[AgentEvent]) -> list[AgentEvent]:
-    """Of the events from before this engine started, those that still hold.
+    """Return those events from before this engine started that are still true.
 
     A provider that refused has accepted work since, or the tool has ended; a question is open only if at most the line
     that reports it came after.
@@ -377,6 +381,6 @@ def _to_report(attempt: Attempt, event: PhaseStarted | SessionStarted | SpendUpd
 
 
 def _find_wait_end(wait: RetryAfter) -> float:
-    """Counted from now: the tool says it while it runs."""
+    """Return when a wait ends, counted from now: the tool reports it while it runs."""
     now = time.time()
     return max(now + (wait.after or (0.0 if wait.at else DEFAULT_WAIT_SECONDS)), wait.at or 0.0)

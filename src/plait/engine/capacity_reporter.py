@@ -34,9 +34,11 @@ MEMORY_CHECK_SECONDS = 5.0  # between two measurements of running attempts
 
 
 class MachineClock:
-    """The wall clock, compared with the machine's monotonic clock: a laptop that slept, or a clock that was set.
+    """Compares the wall clock with the machine's monotonic clock, to notice a laptop that slept or a clock that was
+    set.
 
-    Both are the same for every process. `file` keeps what they showed, so that the next engine notices a jump while none ran.
+    Both are the same for every process. `file` stores their last readings, so that the next engine notices a jump while
+    none ran.
     """
 
     def __init__(self, file: Path, wall: Callable[[], float] = time.time) -> None:
@@ -45,14 +47,14 @@ class MachineClock:
         self._offset = wall() - time.monotonic()
 
     def resume(self) -> None:
-        """Compare with what an earlier engine read, unless the machine was restarted since: its attempts are running."""
+        """Compare with an earlier engine's readings, unless the machine was restarted since."""
         with suppress(OSError, ValueError):
             boot, _, offset = self._file.read_text().partition(" ")
             if boot and boot == boot_id():
                 self._offset = float(offset)
 
     def save(self) -> None:
-        """Call when the last jump is in the journal."""
+        """Save the readings; call this when the last jump is in the journal."""
         with suppress(OSError):  # then the next engine can't tell
             write_private_file(self._file, f"{boot_id()} {self._offset!r}")
 
@@ -64,7 +66,7 @@ class MachineClock:
 
 
 class CapacityReporter:
-    """`where` names the folder whose disk is watched; `disk_full_reason`: why no more workspaces may be made."""
+    """Reports capacity. `where` names the watched disk's folder; `disk_full_reason`: why no workspaces are made."""
 
     def __init__(
         self,
@@ -102,7 +104,7 @@ class CapacityReporter:
         return self._has_new_reading or other_engines != self._other_engines
 
     def report_changes(self, state: State, other_engines: OtherEngines, executors: BatchExecutors) -> Iterator[Report]:
-        """What the state doesn't have yet. While batches run on a cluster, its executor says how many slots it has."""
+        """Yield what the state doesn't have yet. A cluster's slots come from its executor."""
         self._has_new_reading, self._other_engines = False, other_engines
         yield from self._report_rate_limits(other_engines)
         # If nothing runs, waiting would free no space.

@@ -1,4 +1,4 @@
-"""How an attempt is confined: its sandbox, by the batch, its agent and its task; and an environment without secrets."""
+"""How an attempt is confined: its sandbox, by the batch, the agent and the task; and an environment without secrets."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ _FORGE_VARIABLES = frozenset({"GH_TOKEN", "GITHUB_TOKEN"})
 
 
 def choose_mode(inputs: BatchInputs, decision: AttemptStarted, task: Task, batch_mode: SandboxMode) -> SandboxMode:
-    """The agent's mode, else the batch's; a task may ask for a stronger one. A gate gets the strongest of all."""
+    """Return the agent's mode, else the batch's; a task may ask for a stronger one. A gate gets the strongest of all."""
     if decision.attempt.is_gate:
         modes = [
             *(spec.sandbox for spec in inputs.agents if spec.sandbox is not None),
@@ -80,7 +80,7 @@ def build_sandbox_spec(
     batch_mode: SandboxMode,
     environment: Mapping[str, str] = MappingProxyType({}),
 ) -> SandboxSpec | None:
-    """The attempt's sandbox; None if it has none. `environment` is the user's."""
+    """Build the attempt's sandbox; None if it has none. `environment` is the user's."""
     mode, options = choose_mode(inputs, decision, task, batch_mode), inputs.sandbox
     if mode is SandboxMode.AUTO:  # a setting that was changed for an open batch
         mode = resolve_mode(mode, options.image).mode
@@ -106,7 +106,9 @@ def build_sandbox_spec(
 def list_hosts(
     options: SandboxOptions, infos: Sequence[AgentInfo], environment: Mapping[str, str], agent: AgentSpec
 ) -> tuple[str, ...]:
-    """The provider's hosts, also where the user's own variables say that it is, package registries, and the settings'."""
+    """List the hosts that can be reached: the provider's, also where the user's own variables set its address, package
+    registries, and those in the settings.
+    """
     urls = [environment.get(name, "") for name in _ADDRESS_VARIABLES] if infos else []
     urls += [value for name, value in agent.options if name == "base_url"]
     own = [host for url in urls if (host := _find_host(url))]
@@ -115,7 +117,7 @@ def list_hosts(
 
 
 def _find_host(url: str) -> str:
-    """The address's host and port as a rule for hosts; "" if it has none."""
+    """Return the address's host and port as a rule for hosts; "" if it has none."""
     try:
         parts = urlsplit(url if "://" in url else f"http://{url}")
         host, port = parts.hostname or "", parts.port
@@ -130,7 +132,7 @@ def _find_host(url: str) -> str:
 
 
 def list_kept_variables(inputs: BatchInputs, decision: AttemptStarted) -> frozenset[str]:
-    """The secrets that the attempt gets: its agent's key, and what the settings name."""
+    """List the secrets that the attempt gets: its agent's key, and what the settings name."""
     kept = {*inputs.sandbox.variables}
     if decision.command is None:
         infos = _find_infos(inputs, decision)
@@ -144,7 +146,7 @@ def list_kept_variables(inputs: BatchInputs, decision: AttemptStarted) -> frozen
 def confine_environment(
     environment: Mapping[str, str], kept: Collection[str], spec: SandboxSpec | None = None
 ) -> dict[str, str]:
-    """Without secrets, except those `kept`, and without what leads to the user's session."""
+    """Return the environment without secrets, except those `kept`, and without what leads to the user's session."""
     rest = {
         name: value
         for name, value in environment.items()
@@ -158,7 +160,7 @@ def confine_environment(
 
 
 def _find_infos(inputs: BatchInputs, decision: AttemptStarted) -> list[AgentInfo]:
-    """What is known of the agent, also of one that a command runs; of a referee, that of its judge."""
+    """Return the records of the agent, also of one that a command runs; of a referee, that of its judge."""
     spec = inputs.find_agent(decision.agent)
     if spec.name == REFEREE:  # its options hold the judge's spec as JSON
         names = {name for _, value in spec.options for name in _JUDGE_NAME.findall(value)}
@@ -173,7 +175,7 @@ def _find_program(spec: AgentSpec) -> str:
 
 
 def _list_named_files(spec: AgentSpec) -> tuple[str, ...]:
-    """The program, and the absolute paths that the user's own command names: scripts, settings."""
+    """List the program, and the absolute paths that the user's own command names: scripts, settings."""
     info = AGENTS.get(spec.name)
     program = spec.program or (info.program if info is not None else "")
     words = _split_command(spec)

@@ -1,4 +1,4 @@
-"""Predicting which running tasks would conflict, as a warning for people. No decision depends on it."""
+"""Predict which running tasks would conflict, as a warning for people. No decision depends on it."""
 
 from __future__ import annotations
 
@@ -71,14 +71,14 @@ class ConflictPredictor:
         return time.monotonic() - began, conflicts
 
     def _find_tip(self, batch: str, change: Change) -> str | None:
-        """None: it has changed nothing yet, or can't be read just now."""
+        """Return the commit with the task's change; None if it has changed nothing yet, or can't be read now."""
         try:
             return change.tip or self._preview_commit(batch, change.task, change.base)
         except WorldError:
             return None
 
     def _report_changes(self, batch: str, result: tuple[float, list[PredictedConflict]]) -> None:
-        """Report new conflicts, and those that are gone."""
+        """Report new conflicts, and those that no longer exist."""
         seconds, conflicts = result
         self._next[batch] = time.monotonic() + max(CHECK_SECONDS, REST_FACTOR * seconds)
         state = self._state.open.get(batch)
@@ -94,7 +94,7 @@ class ConflictPredictor:
 
 
 def _list_unmerged(batch: BatchState) -> Iterator[Change]:
-    """The changes that are not merged yet; the tip is "" while an attempt is writing."""
+    """Yield the changes that are not merged yet; the tip is "" while an attempt is writing."""
     for index in batch.active:
         task = batch.tasks[index]
         writing = any(name.step is Step.WRITE for name in task.alive)
@@ -109,7 +109,7 @@ def _find_predicted(batch: BatchState, left: str, right: str) -> tuple[str, ...]
 
 
 def _list_predicted_pairs(batch: BatchState) -> Iterator[tuple[str, str]]:
-    """Each pair once."""
+    """Yield each predicted pair once."""
     for task in batch.tasks:
         for other in task.predicted_conflicts:
             if not other or task.task.id < other:

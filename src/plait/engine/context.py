@@ -40,20 +40,20 @@ class BatchInputsCache:
         return inputs
 
     def get_environment(self, batch: str) -> Mapping[str, str]:
-        """Raises BatchInputsError."""
+        """Return the batch's environment; raises BatchInputsError."""
         if batch not in self._environments:
             self._environments[batch] = batch_files.read_batch_environment(self._folder, batch)
         return self._environments[batch]
 
     def get_environment_or_own(self, batch: str) -> Mapping[str, str]:
-        """The batch's environment; if it is gone, the engine's own, which a front end of this repository gave it."""
+        """Return the batch's environment, or, if it is gone, that of the engine."""
         try:
             return self.get_environment(batch)
         except BatchInputsError:
             return os.environ
 
     def get_redactor(self, batch: str) -> Redactor:
-        """Redacts the secrets of a batch's environments and tasks, and of the engine's own; only these for batch ""."""
+        """Return a redactor for the engine's secrets and, unless batch is "", for the batch's."""
         if batch not in self._redactors:
             tasks: tuple[Task, ...] = ()
             with suppress(BatchInputsError):
@@ -67,14 +67,14 @@ class BatchInputsCache:
         return self._redactors[batch]
 
     def reload_batch(self, batch: str) -> None:
-        """A front end may have written other inputs and another environment."""
+        """Forget what was read, because a front end may have written other inputs and another environment."""
         self._inputs.pop(batch, None)
         self._redactors.pop(batch, None)
         with suppress(BatchInputsError):
             self._environments[batch] = batch_files.read_batch_environment(self._folder, batch)
 
     def restore_environment(self, batch: str) -> None:
-        """Write the environment of an open batch again if the file is gone: those who read its output redact by it."""
+        """Write an open batch's environment again if it is gone: readers redact by it."""
         environment = self._environments.get(batch)
         if environment is not None and not batch_files.has_environment(self._folder, batch):
             try:
@@ -85,7 +85,7 @@ class BatchInputsCache:
 
 @dataclass(frozen=True, slots=True)
 class EngineContext:
-    """`state` is read only, and by the loop's thread only. `emit` takes reports in the loop's thread."""
+    """What the parts of an engine share; `state` (read only) and `emit`, for reports, belong to the loop's thread."""
 
     state: State
     emit: Callable[[Report], None]
@@ -102,7 +102,7 @@ R = TypeVar("R")
 def redact_reports(
     enqueue: Callable[[Report], None], get_redactor: Callable[[str], Redactor]
 ) -> Callable[[Report], None]:
-    """An `enqueue` that redacts reports with the redactor of their batch, or of batch "" if they have none."""
+    """Make an `enqueue` that redacts reports with the redactor of their batch, or of batch "" if they have none."""
 
     def redact_and_enqueue(report: Report) -> None:
         redact = get_redactor(_find_batch(report))
@@ -117,12 +117,12 @@ def _find_batch(report: Report) -> str:
 
 
 def make_utf8_safe(report: R) -> R:
-    """The same report with every invalid byte escaped; itself, if there is none."""
+    """Return the report with every invalid byte escaped; the same object if there is none."""
     return _map_texts(report, lambda _, text: text if text.isascii() else _escape_invalid(text))
 
 
 def _map_texts(part: R, change: Callable[[str, str], str]) -> R:
-    """A report, or part of one, with its texts changed by field name; itself, if none changes."""
+    """Return a report, or part of one, with its texts changed by field name; the same object if none changes."""
     changes = {}
     for name in part.__match_args__:  # type: ignore[attr-defined]  # a dataclass; faster than `fields`
         value = getattr(part, name)

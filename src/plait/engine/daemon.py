@@ -1,7 +1,7 @@
 """The engine as a process that front ends start, find and wake, and the file in which it says what stops it.
 
-That file is no record: it says why the journal can't be written. So its space on disk is reserved when the engine starts,
-and it is overwritten in place.
+That file is no record: it may say why the journal can't be written. So its space on disk is reserved when the engine
+starts, and it is overwritten in place.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _started: list[int] = []
 
 @dataclass(frozen=True, slots=True)
 class HeldProcess:
-    """An engine that waits to be released. It has touched nothing, and exits if this process does."""
+    """An engine that waits to be released. It has changed nothing yet, and exits if the process that holds it does."""
 
     pid: int
     fd: int
@@ -51,7 +51,7 @@ class HeldProcess:
         return self.pid
 
     def discard(self) -> None:
-        """End it. It would exit by itself, but possibly after this process."""
+        """End the process. It would exit by itself, but possibly after this process."""
         os.close(self.fd)
         with suppress(ProcessLookupError, ChildProcessError):
             os.kill(self.pid, signal.SIGKILL)
@@ -86,7 +86,7 @@ def _spawn(argv: Sequence[str], stdin: tuple[object, ...], output: str) -> int:
 
 
 def _reap_zombies() -> None:
-    """Engines that have exited must not stay zombies of a long-running server."""
+    """Wait for engines that have exited, so that they don't stay zombies of a long-running server."""
     for pid in list(_started):
         with suppress(ChildProcessError):
             if os.waitpid(pid, os.WNOHANG)[0] == 0:
@@ -95,7 +95,7 @@ def _reap_zombies() -> None:
 
 
 class HealthFile:
-    """What stops the engine, for clients to read; not in the journal. That it can't be written is no error."""
+    """The file that tells clients, outside of the journal, what stops the engine. Failing to write it is no error."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -118,7 +118,7 @@ class HealthFile:
 
 
 def read_health(path: Path) -> str:
-    """Empty if there is none. Only valid while the engine runs: one that was killed could not clear it."""
+    """Return what stops the engine; empty if nothing. Only valid while it runs: a killed one can't clear it."""
     try:
         return read_regular_file(path, HEALTH_FILE_BYTES).decode("utf-8", "ignore").strip()
     except OSError:
@@ -127,8 +127,8 @@ def read_health(path: Path) -> str:
 
 @dataclass(frozen=True, slots=True)
 class EngineInfo:
-    """The engine that holds the journal's lock, and since when. `trouble`: what stops it, if anything does; `nodes`: those of
-    the cluster that it uses.
+    """The engine that holds the journal's lock, and since when. `trouble`: what stops it, if anything does; `nodes`:
+    the nodes of the cluster that it uses.
     """
 
     pid: int
@@ -166,7 +166,7 @@ def start_engine(location: RepoLocation) -> int:
 
 
 def spawn_held_engine(location: RepoLocation) -> HeldProcess | None:
-    """Start an engine that gets ready and waits; None if that can't be done, since it only saves time."""
+    """Start an engine that gets ready and waits. None if that can't be done, which is no error: it only saves time."""
     inner, outer = os.pipe()
     argv = [*_build_engine_command(location), HELD_FLAG]
     try:
@@ -179,7 +179,7 @@ def spawn_held_engine(location: RepoLocation) -> HeldProcess | None:
 
 
 def wait_for_release(location: RepoLocation) -> bool:
-    """In a held engine: wait until it may start. From then on, its output goes to the log. False: it is not needed."""
+    """Wait, in a held engine, until it may start; then send its output to the log. False if it is not needed."""
     if os.read(0, 1) != GO_SIGNAL:
         return False
     log = location.state / LOG_FILE
@@ -197,7 +197,7 @@ def _build_engine_command(location: RepoLocation) -> list[str]:
 
 
 def wake_engine(location: RepoLocation) -> None:
-    """No error if none runs: the next engine finds the request."""
+    """Wake the engine. It is no error if none runs: the next engine finds the request."""
     with suppress(OSError):
         fd = os.open(location.state / DOORBELL_FIFO, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         try:

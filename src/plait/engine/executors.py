@@ -14,8 +14,9 @@ from plait.runtime.executor import AttemptWorkspaces, Executor, NodeStatus
 
 
 class BatchExecutors:
-    """`open_remote` neither waits for the cluster nor fails if there is none: attempts that can't be started are reported.
+    """The executors of an engine's batches.
 
+    `open_remote` neither waits for the cluster nor fails if there is none: attempts that can't be started are reported.
     `is_on_nodes` says whether a node may have files of a batch.
     """
 
@@ -33,7 +34,7 @@ class BatchExecutors:
         self._remote: Executor | None = None
 
     def of(self, batch: str) -> Executor:
-        """The executor of a batch; of an unknown one, whose attempts can only be leftovers here, the local one."""
+        """Return the executor of a batch; the local one for an unknown batch, which only has leftovers here."""
         return self._local if self._is_local(batch) else self.remote
 
     def _is_local(self, batch: str) -> bool:
@@ -44,7 +45,7 @@ class BatchExecutors:
         return self.of(batch).workspaces
 
     def may_have_workspaces(self, batch: str) -> bool:
-        """False for a batch of the cluster that has nothing there any more: then the cluster isn't needed."""
+        """Whether the batch may have workspaces; otherwise, its cluster is not needed any more."""
         return self._is_local(batch) or self._is_on_nodes(batch)
 
     @property
@@ -55,7 +56,7 @@ class BatchExecutors:
         return self._remote
 
     def list_open(self) -> Sequence[Executor]:
-        """The executors in use."""
+        """List the executors in use."""
         return [self._local] if self._remote is None else [self._local, self._remote]
 
     def list_nodes(self) -> Sequence[NodeStatus]:
@@ -68,7 +69,7 @@ class BatchExecutors:
         return {attempt: size for each in self.list_open() for attempt, size in each.measure_memory().items()}
 
     def find_disk_problem(self) -> str | None:
-        """Why no more workspaces may be made, as of the last check."""
+        """Say why no more workspaces may be made, as of the last check; None if they may."""
         return next(filter(None, (each.workspaces.disk_full_reason for each in self.list_open())), None)
 
     def check_disk_usage(self, now: float) -> None:

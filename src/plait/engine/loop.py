@@ -66,7 +66,7 @@ class Dependencies:
 
 
 class Engine:
-    """Owns the state. `stop` may be called at any time: attempts continue, and the next engine adopts them."""
+    """The owner of the state. `stop` may be called any time: attempts continue, and the next engine adopts them."""
 
     def __init__(self, pid: int, version: str, wall: Callable[[], float] = time.time) -> None:
         self.state = State()
@@ -104,7 +104,7 @@ class Engine:
         self._urgent = self._urgent or awaited or not isinstance(event, _DEFERRABLE)
 
     def wake(self) -> None:
-        """There is a request in the inbox."""
+        """Note that there is a request in the inbox."""
         self._wake_requested = True
 
     def stop(self) -> None:
@@ -134,7 +134,7 @@ class Engine:
         log.write_line(f"engine {self._pid} started at record {self.state.seq}; adopted {adopted} running attempts")
 
     def max_sleep(self) -> float:
-        """How long the loop may sleep if nothing happens."""
+        """Return how long the loop may sleep, in seconds, if nothing happens."""
         now = time.monotonic()
         if self._uncommitted:
             return WRITE_RETRY_SECONDS
@@ -197,7 +197,7 @@ class Engine:
         return not self.dependencies.performer.sweep()
 
     def release(self) -> None:
-        """Write the last record. Nothing is decided any more: it would not be performed."""
+        """Write the last record. Nothing is decided after it, because it would not be performed."""
         self.dependencies.nodes.remove()
         if self._uncommitted:
             self._commit(self._uncommitted)
@@ -208,7 +208,7 @@ class Engine:
         log.write_line(f"engine {self._pid} stopped at record {self.state.seq}")
 
     def _forget_stale_batches(self, *, exiting: bool = False) -> None:
-        """Open batches, and those in the inbox, keep their environments; so does one that is about to be submitted."""
+        """Delete environments, except of batches that are open, in the inbox or being submitted."""
         masker = self.dependencies.attempts.masker
         with suppress(InboxError):
             coming = {getattr(request, "batch", "") for request in self.dependencies.inbox.pending()}
@@ -243,11 +243,11 @@ class Engine:
         return bool(self._incoming) and time.monotonic() - self._queued_since >= COMMIT_DELAY_SECONDS
 
     def _lock_shared_state(self, *, has_requests: bool) -> AbstractContextManager[OtherEngines]:
-        """Skip the shared lock while nothing can start."""
+        """Lock the shared state; skip this while nothing can start."""
         return self.dependencies.shared.lock() if self.state.open or has_requests else nullcontext(OtherEngines())
 
     def _has_waiting_tasks(self) -> bool:
-        """Whether something could start if only there were a slot."""
+        """Whether something could start if there were a free slot."""
         running = (batch for batch in self.state.open.values() if batch.paused is None and has_batch_slots(batch, 1))
         return any(any(self.state.start_queue.heads(batch.id)) for batch in running)
 
@@ -279,7 +279,7 @@ class Engine:
             return ()
 
     def _acknowledge(self, requests: Sequence[Request]) -> None:
-        """The requests are in the journal. If this fails, they come again and are ignored."""
+        """Remove requests that are in the journal from the inbox; if this fails, later copies are ignored."""
         if requests and not self._uncommitted:
             try:
                 self.dependencies.inbox.mark_taken([request.id for request in requests])
@@ -287,7 +287,7 @@ class Engine:
                 self._warn_once(error.message)
 
     def _commit(self, records: list[Record]) -> None:
-        """Nothing is performed before it is on disk. While the disk is full, nothing is decided."""
+        """Write records; nothing is performed before they are on disk, nor decided while the disk is full."""
         try:
             self.dependencies.journal.commit(self._find_settings_changes(), records)
         except (JournalFullError, JournalReadOnlyError) as error:
@@ -315,13 +315,13 @@ class Engine:
         self._keep_awake()
 
     def _find_settings_changes(self) -> dict[str, str | None]:
-        """The changes that make the journal's settings those of the state."""
+        """Return the changes that make the journal's settings equal the state's."""
         if self.state.saved == self._saved_settings:
             return {}
         return {**dict.fromkeys(self._saved_settings), **self.state.saved}
 
     def _keep_awake(self) -> None:
-        """While an agent runs, but not while all tasks wait for a person or a provider."""
+        """Keep the machine awake while an agent runs, but not while all tasks wait for a person or a provider."""
         inhibitor = self.dependencies.sleep_inhibitor
         if not any(batch.alive for batch in self.state.open.values()):
             inhibitor.release()

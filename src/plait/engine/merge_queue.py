@@ -79,7 +79,7 @@ class MergeQueue:
         )
 
     def cancel_unwanted_work(self) -> None:
-        """What waits for a person need not be waited for: a merge whose task is to end, or publishing a cancelled batch."""
+        """Cancel what waits for a person in vain: a merge whose task is to end, or publishing a cancelled batch."""
         for batch in self._state.open.values():
             task = batch.tasks[batch.merging] if batch.merging is not None else None
             if task is not None and task.pending_end is not None:
@@ -116,9 +116,10 @@ class MergeQueue:
         )
 
     def restore(self, batch: BatchState, then: Callable[[], None] = lambda: None) -> None:
-        """Make merges of its branch again if they are gone: everything that is based on them would fail. Calls `then` afterwards.
+        """Make merges of the batch's branch again if they are gone: everything that is based on them would fail. Calls
+        `then` afterwards.
 
-        Many failures at the same time are one reason to look. A rebuild makes them anyway, and without some of them.
+        Many failures at the same time start one check. A rebuild makes the merges anyway, and without some of them.
         """
         if not batch.merges or not batch.is_branch_stable or batch.id in self._restoring:
             then()
@@ -146,7 +147,7 @@ class MergeQueue:
         self._workers.submit(("branch", batch.id), lambda: self.merger.is_whole(head, base), make_again, report_failure)
 
     def _prepare_restoration(self, batch: BatchState) -> Callable[[], None]:
-        """The job that makes the merges again: it takes something for each of them, also here."""
+        """Prepare the job that makes the merges again; even preparing takes time for each of them."""
         merges = tuple(batch.merges)
         numbers = [batch.tasks[merge.task_index].attempt_counts.get(Step.MERGE, 0) for merge in merges]
         edits = [self._build_edit(batch.id, merge.change.task) for merge in merges]
@@ -162,7 +163,7 @@ class MergeQueue:
         return restore
 
     def describe_conflict(self, decision: decisions.AttemptStarted) -> str:
-        """Both sides of the conflict that this attempt resolves; "" if there is none. Called from a worker thread."""
+        """Describe both sides of the conflict to resolve, in a worker thread; "" without one."""
         name, change = decision.attempt, decision.repairs
         if change is None:
             return ""
@@ -266,7 +267,7 @@ def _build_subject(task: Task) -> str:
 
 
 def _build_status_edit(batch: BatchState, task: TaskState) -> EditFiles:
-    """What this task's merge changes in its sources; always the same, so that a merge made twice is one commit."""
+    """Build the edit that a merge makes in its sources; always the same, so that merging twice is one commit."""
     phases = {phase.key: phase.reason for phase in batch.plan.phases}
     writeback = BatchWriteback(batch.id, batch.sources, batch.settings, {task.task.id: task.task}, phases)
     at = task.last.ended_at if task.last is not None and task.last.ended_at is not None else batch.submitted_at

@@ -17,7 +17,7 @@ _MAX_BYTES = 4 << 20  # about ten thousand nodes
 
 
 class NodesFile:
-    """Only valid while the engine runs. That it can't be written is no error."""
+    """The file with the nodes, which is only valid while the engine runs. It is no error if it can't be written."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -25,7 +25,7 @@ class NodesFile:
         self.remove()
 
     def write(self, nodes: Sequence[NodeStatus]) -> None:
-        """Only if something has changed."""
+        """Write the nodes if they have changed."""
         if list(nodes) == list(self._written):
             return
         import msgspec  # only engines with a cluster
@@ -40,7 +40,7 @@ class NodesFile:
 
 
 def read_nodes(path: Path) -> Sequence[NodeStatus]:
-    """Empty if there is no cluster."""
+    """Return the nodes; empty if there is no cluster."""
     try:
         data = read_regular_file(path, _MAX_BYTES)
     except OSError:

@@ -1,7 +1,7 @@
-"""Performing decisions, and performing them again after a restart. Performed twice, a decision has effect once.
+"""Performing decisions, and performing them again after a restart. A decision that is performed twice has effect once.
 
-Recovery: every decision whose result is not in the journal is looked up in the world. What has ended is reported, what
-runs is adopted, and what never started is performed again.
+Recovery: every decision whose result is not in the journal is looked up. What has ended is reported, what runs is
+adopted, and what never started is performed again.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from plait.system.shared_state import SharedState
 
 
 def _find_failed_batch(event: Event) -> str:
-    """The batch of something that may have failed because its commit is gone; "": nothing has."""
+    """Return the batch of an event that a lost commit may have caused; "" for any other event."""
     match event:
         case AttemptLost(outage=False) | CommitFailed():
             return event.attempt.batch
@@ -45,7 +45,7 @@ class Performer:
         self._shared = shared
 
     def recover(self) -> int:
-        """Perform again what has no result in the journal. How many attempts were found running."""
+        """Perform again every decision that has no result in the journal. Return how many attempts were found running."""
         adopted = 0
         for decision in list_outstanding(self._state):
             if isinstance(decision, decisions.AttemptStarted | decisions.GateStarted):
@@ -66,7 +66,7 @@ class Performer:
             self._merge_queue.restore(batch)
 
     def sweep(self) -> int:
-        """How many processes that outlived their attempts are still being ended."""
+        """Return how many processes that outlived their attempts are still being ended."""
         try:
             return self._executors.end_leftovers()
         except OSError as error:
@@ -121,7 +121,7 @@ class Performer:
                 assert_never(decision)
 
     def _end_task(self, decision: decisions.TaskEnded) -> None:
-        """The workspace is released, unless it is the only place where a finished result is."""
+        """Release the task's workspace, unless it is the only place where a finished result is."""
         self._attempts.result_commits.cancel(decision.batch, decision.task)
         _, task = self._state.find_task(decision.batch, decision.task)
         if self._attempts.is_isolated(decision.batch) and (task is None or task.uncommitted is None):

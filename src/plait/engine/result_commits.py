@@ -29,8 +29,8 @@ MAX_EXIT_DELAY_SECONDS = 5.0  # an exit is reported after this time, whether or 
 class Capture:
     """A result that is being committed. `outcome` is the agent's.
 
-    `is_exit_reported`: the core knows that the attempt has ended; then `n` is the try that it decided on, None as long as
-    that was not performed, and `report` what there is to report of it. `began` is monotonic.
+    `is_exit_reported`: the core knows that the attempt has ended. `n` is then the number of the commit that the core
+    decided on (None until that is performed), and `report` makes the report to send then. `began` is monotonic.
     """
 
     decision: AttemptStarted
@@ -43,7 +43,9 @@ class Capture:
 
 
 class ResultCommits:
-    """The results that are being committed. `workspaces_of` a batch; `on_lost` is called for an attempt whose result is gone."""
+    """The results that are being committed. `workspaces_of` returns the workspaces of a batch; `on_lost` is called for
+    an attempt whose result is gone.
+    """
 
     def __init__(
         self,
@@ -59,11 +61,11 @@ class ResultCommits:
         self._captures: dict[Attempt, Capture] = {}
 
     def capture(self, decision: AttemptStarted, outcome: reports.Outcome) -> None:
-        """Commit what an attempt left, whatever its end was; then report it."""
+        """Commit what an attempt left, however it ended; then report it."""
         self._submit_capture(Capture(decision, outcome, time.monotonic()))
 
     def commit(self, decision: CommitStarted) -> None:
-        """Commit what a finished attempt left. If that is being tried already, its result counts."""
+        """Commit what a finished attempt left. If a commit of it is running already, that one's result counts."""
         attempt = decision.attempt
         capture = self._captures.get(attempt)
         if capture is None:
@@ -81,7 +83,7 @@ class ResultCommits:
             self._emit(reports.CommitWaiting(attempt, decision.n, capture.awaited_program))
 
     def cancel(self, batch: str, task: str) -> None:
-        """What a task's attempts left stays in its workspace."""
+        """Stop committing what a task's attempts left; it stays in the workspace."""
         for attempt in [each for each in self._captures if (each.batch, each.task) == (batch, task)]:
             del self._captures[attempt]
             self._workspaces_of(batch).cancel_capture(attempt)
@@ -131,7 +133,7 @@ class ResultCommits:
             self._emit(reports.AttemptExited(attempt, outcome))
 
     def _on_capture_failed(self, capture: Capture, error: Exception) -> None:
-        """What can't be a result is the agent's to correct. Anything else is tried again: the work was paid for."""
+        """Report a failure: the agent corrects an invalid result; anything else is retried."""
         from plait.git.worktrees.agent_worktree import WorktreeError  # only where there are workspaces
 
         attempt, outcome = capture.decision.attempt, capture.outcome
@@ -158,14 +160,14 @@ class ResultCommits:
         self._end_capture(capture, lambda n: reports.CommitFailed(attempt, n, why, gone=is_gone))
 
     def _on_capture_waiting(self, capture: Capture, program: str) -> None:
-        """It may wait for a person, so the attempt's slots are not held meanwhile."""
+        """Report that a commit waits, perhaps for a person, so it must not hold the slots."""
         capture.awaited_program = program
         self._report_uncommitted(capture)
         if capture.n is not None and self._captures.get(capture.decision.attempt) is capture:
             self._emit(reports.CommitWaiting(capture.decision.attempt, capture.n, program))
 
     def _report_uncommitted(self, capture: Capture) -> None:
-        """The agent has finished; its result is not committed yet. The core decides on the commit next."""
+        """Report that the agent has finished and its result is not committed yet. The core decides on the commit next."""
         attempt = capture.decision.attempt
         if self._captures.get(attempt) is capture and not capture.is_exit_reported:
             capture.is_exit_reported = True
@@ -173,7 +175,7 @@ class ResultCommits:
             self._emit(reports.AttemptExited(attempt, replace(capture.outcome, uncommitted=is_finished)))
 
     def _end_capture(self, capture: Capture, report: Callable[[int], reports.CommitReport]) -> None:
-        """Report it for the try that the core decided on, as soon as that is performed."""
+        """Report the result for the commit that the core decided on, as soon as that decision is performed."""
         attempt = capture.decision.attempt
         if self._captures.get(attempt) is not capture:
             return  # it was cancelled

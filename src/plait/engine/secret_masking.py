@@ -1,7 +1,8 @@
-"""What becomes of a batch's secrets on disk, in a worker thread.
+"""Masking and forgetting a batch's secrets on disk, in a worker thread.
 
 What an attempt printed is masked when it has ended. When its batch has ended, what is left is masked, and only then is
-the environment deleted: as long as something isn't masked, readers can redact it. A crash delays this to the next engine.
+the environment deleted: as long as something isn't masked, readers can redact it. A crash delays this to the next
+engine.
 """
 
 from __future__ import annotations
@@ -36,19 +37,19 @@ class SecretMasker:
         )
 
     def forget_batch(self, batch: str) -> None:
-        """It has ended. Its environment is kept in memory: a request may arrive from a front end that still saw the file and
-        wrote none.
+        """Forget the secrets of a batch that has ended. Its environment is kept in memory: a request may arrive from a
+        front end that still saw the file and wrote none.
         """
         self._inputs.reload_batch(batch)
         self._forget(self._folder.batch(batch))
 
     def forget_stale_batches(self, wanted: Collection[str]) -> None:
-        """All batches with an old environment, except the `wanted` ones."""
+        """Forget the secrets of all batches with an old environment, except the `wanted` ones."""
         for path in batch_secrets.list_stale_environments(self._folder, wanted):
             self._forget(path)
 
     def forget_stale_batches_now(self, wanted: Collection[str], ended: Collection[str]) -> None:
-        """The same before this returns, for an engine that exits, and also those of `ended` batches that were published."""
+        """Do the same before returning, for an engine that exits, and also for `ended` batches that were published."""
         for path in batch_secrets.list_stale_environments(self._folder, wanted, ended):
             try:
                 known = batch_secrets.identify_environment(path)
@@ -67,7 +68,7 @@ class SecretMasker:
         )
 
     def _delete(self, path: Path, known: tuple[int, int] | None) -> None:
-        """Unless the batch was opened again meanwhile, or is about to be."""
+        """Delete the environments, unless the batch was opened again meanwhile, or is about to be."""
         if any(self._folder.batch(batch) == path for batch in self._state.open):
             return
         try:

@@ -46,7 +46,7 @@ class WriteBackResult:
 
 
 class StatusWriter:
-    """`on_report` is called in the loop, for the journal, with what was written and what could not be."""
+    """Writes pending statuses. `on_report`, called in the loop, gets what was written and what could not be."""
 
     def __init__(
         self,
@@ -160,12 +160,12 @@ class StatusWriter:
 
 
 def list_pending(queue: WritebackQueue) -> list[SourceUpdate]:
-    """What is to be written now. The updates don't change any more, so another thread may write them."""
+    """List what is to be written now. The updates don't change any more, so another thread may write them."""
     return [update for batch in queue.list_open_batches() for update in batch.list_updates()]
 
 
 def write_pending(updates: Iterable[SourceUpdate], write: WriteStatuses) -> WriteBackResult:
-    """A source that can't be written doesn't keep the others from being written."""
+    """Write the updates; a source that can't be written doesn't keep the others from being written."""
     began = time.monotonic()
     reports: list[SourceReport] = []
     problems: list[Problem] = []
@@ -199,7 +199,7 @@ def load_writers(update: SourceUpdate) -> Iterable[StatusFileWriter]:
 
 
 def open_source_writer(location: RepoLocation) -> WriteStatuses:
-    """Writes to the files of the checkout that a batch was submitted from."""
+    """Make a function that writes to the files of the checkout that a batch was submitted from."""
     from plait.system.status_files import write_statuses
 
     def write(writer: StatusFileWriter, changes: Sequence[StatusChange]) -> Sequence[Problem]:
@@ -221,13 +221,15 @@ _OUTSIDE_MESSAGE = "this leads out of the repository: no status was written"
 
 
 def _leads_outside(location: RepoLocation, top: Path, path: str) -> bool:
-    """A link in the checkout that the user hasn't allowed. A source outside has an absolute path: it was named by the user."""
+    """Whether a link in the checkout leads to a file that the user hasn't allowed. A source outside has an absolute
+    path, because the user named it.
+    """
     checkout = replace(location, top=top)
     return not Path(path).is_absolute() and not FileAccess(checkout, list_allowed_paths(location)).allows(top / path)
 
 
 def _find_checkout(location: RepoLocation, batch: str) -> Path:
-    """A repository may have several checkouts, and one engine for all."""
+    """Return the checkout that a batch was submitted from: a repository may have several, and one engine for all."""
     try:
         return Path(load_batch_inputs(location, batch).top)
     except WorldError:

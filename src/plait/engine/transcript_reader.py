@@ -1,4 +1,4 @@
-"""Parsing a transcript: from bytes to lines to an agent's events, one chunk at a time in memory."""
+"""Parse a transcript: from bytes to lines to an agent's events, one chunk at a time in memory."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class TranscriptReader:
         return grown
 
     def read_events(self) -> list[AgentEvent]:
-        """The events in the next chunk."""
+        """Return the events in the next chunk."""
         chunk = self._transcript.read(self._offset, CHUNK_BYTES)
         if chunk.start > self._offset:
             self._skip_to(chunk.start)
@@ -47,7 +47,7 @@ class TranscriptReader:
         return [event for line in self._split_lines(chunk.data) for event in self._parse_line(line)]
 
     def read_remaining(self) -> Iterator[AgentEvent]:
-        """The events in the rest; if it is long, only in its beginning (sessions) and its end (results)."""
+        """Yield the events in the rest; if it is long, only in its beginning (sessions) and its end (results)."""
         size = self._transcript.size()
         if size - self._offset > CHUNK_BYTES + FINAL_BYTES:
             yield from self.read_events()
@@ -71,7 +71,7 @@ class TranscriptReader:
         return replace(ended, exit_code=code, peak=peak)
 
     def _parse_line(self, line: bytes) -> Sequence[AgentEvent]:
-        """A parser's failure must not stop the engine: it would fail again after every restart."""
+        """Parse a line. A parser's failure is only logged, because it would stop the engine again after every restart."""
         try:
             return self._parser.feed(line[:MAX_LINE_BYTES].decode("utf-8", "replace"))
         except Exception as error:  # noqa: BLE001 - parsers may be plugins
