@@ -88,7 +88,8 @@ def _run_app(argv: Sequence[str]) -> int:
 
 
 def make_app(argv: Sequence[str]) -> typer.Typer:
-    """With the options of the named command only, because typer inspects every option that it is given.
+    """Make the application with the options of the named command only, because typer inspects every option that it is
+    given.
 
     `plait --help` shows none of them.
     """
@@ -116,11 +117,11 @@ def _load_callback(name: str, module: str) -> Callable[..., None]:
 
 
 def _show_help_only() -> None:
-    """In place of a command that doesn't run."""
+    """Stand in for a command that doesn't run."""
 
 
 def _read_completion_words() -> set[str]:
-    """The words of the command line that the shell completes: bash has its own variable for them."""
+    """Return the words of the command line that the shell completes: bash has its own variable for them."""
     return {word for name in ("COMP_WORDS", "_TYPER_COMPLETE_ARGS") for word in os.environ.get(name, "").split()}
 
 

@@ -27,7 +27,7 @@ def add_contests(page: Page, contests: Mapping[str, ContestResult], name: str) -
 
 
 def add_contest_table(page: Page, contest: ContestResult) -> None:
-    """Empty columns are left out; on a narrow terminal the verdict gets its own line."""
+    """Add the table. Empty columns are left out; on a narrow terminal the verdict gets its own line."""
     rows = [_make_cells(entrant) for entrant in contest.entrants]
     shown = [n for n in range(len(_HEADERS)) if any(row[n] for row in rows)]
     widths = [max(len(row[n]) for row in (_HEADERS, *rows)) for n in shown]

@@ -35,7 +35,7 @@ class StatusArguments:
 
 
 def parse_status_arguments(argv: Sequence[str]) -> StatusArguments | None:
-    """`[-C DIR] status [BATCH] [--json] [--watch]`; None for everything else."""
+    """Parse `[-C DIR] status [BATCH] [--json] [--watch]`; None for everything else."""
     parsed, rest = StatusArguments(), list(argv)
     if rest[:1] == ["-C"] and len(rest) > 1:
         parsed.directory = rest[1]
@@ -89,7 +89,7 @@ _prestarted: tuple[RepoLocation, HeldProcess] | None = None
 
 
 def find_run_directory(argv: Sequence[str]) -> Path | None:
-    """The directory of `[-C DIR]... run …`; None for any other command."""
+    """Return the directory of `[-C DIR]... run …`; None for any other command."""
     from pathlib import Path
 
     where, rest = Path(), list(argv)

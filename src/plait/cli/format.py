@@ -47,14 +47,14 @@ def is_terminal_output() -> bool:
 
 
 def get_line_width() -> int | None:
-    """The terminal's width; None without a terminal: lines are not cut."""
+    """Return the terminal's width; None without a terminal: lines are not cut."""
     from shutil import get_terminal_size  # only for terminals
 
     return get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def truncate_line(text: str, width: int | None) -> str:
-    """The text on one line, at most `width` characters."""
+    """Put the text on one line of at most `width` characters."""
     flat = " ".join(text.split())
     return flat if width is None or len(flat) <= width else f"{flat[: max(0, width - 1)]}…"
 
@@ -64,7 +64,7 @@ def format_date(at: float) -> str:
 
 
 def format_diffstat(diffstat: tuple[int, int, int] | None, minus: str = MINUS_SIGN) -> str:
-    """`+182 -12`, or the number of files if no lines changed; empty if unknown."""
+    """Format `+182 -12`, or the number of files if no lines changed; empty if unknown."""
     if diffstat is None:
         return ""
     files, added, removed = diffstat
@@ -74,7 +74,7 @@ def format_diffstat(diffstat: tuple[int, int, int] | None, minus: str = MINUS_SI
 
 
 def get_minus_sign() -> str:
-    """The minus sign if standard output can encode it, else a hyphen."""
+    """Return the minus sign if standard output can encode it, else a hyphen."""
     try:
         MINUS_SIGN.encode(sys.stdout.encoding or "utf-8")
     except (UnicodeEncodeError, LookupError):
@@ -83,7 +83,7 @@ def get_minus_sign() -> str:
 
 
 def pluralize(count: int, noun: str, plural: str = "") -> str:
-    """`1 task`, `3 tasks`."""
+    """Format a number of things: `1 task`, `3 tasks`."""
     return f"{count} {noun if count == 1 else plural or f'{noun}s'}"
 
 
@@ -92,7 +92,7 @@ def shorten_commit(name: str) -> str:
 
 
 def measure_elapsed(started_at: float, ended_at: float | None) -> float:
-    """Seconds until the end, or until now."""
+    """Return the seconds until the end, or until now."""
     return (time.time() if ended_at is None else ended_at) - started_at
 
 
@@ -100,7 +100,7 @@ _CLOCK_ONLY_SECONDS = 18 * 3600  # further away, the time of day alone is ambigu
 
 
 def format_elapsed(seconds: float) -> str:
-    """`45s`, `3m 02s`, `1h 06m`, `2d 04h`: two units, the second with two digits."""
+    """Format an elapsed time: `45s`, `3m 02s`, `1h 06m`, `2d 04h`: two units, the second with two digits."""
     whole = int(max(0.0, seconds))
     if whole < 60:
         return f"{whole}s"
@@ -112,32 +112,32 @@ def format_elapsed(seconds: float) -> str:
 
 
 def format_batch_time(view: BatchView, now: float) -> str:
-    """`41s (43s of agent time)`: how long something of it ran, and all attempts together if that is more."""
+    """Format `41s (43s of agent time)`: how long something of it ran, and all attempts together if that is more."""
     agents = format_agent_time(view, now)
     return format_elapsed(view.wall_time.measure(now)) + (f" ({agents})" if agents else "")
 
 
 def format_task_time(task: TaskView, now: float) -> str:
-    """How long it was worked on; empty while it waits."""
+    """Format how long the task was worked on; empty while it waits."""
     at_work = task.ended_at is not None or task.status in _ACTIVE_STATUSES
     return format_elapsed(task.work.measure(now)) if task.started_at is not None and at_work else ""
 
 
 def format_agent_time(view: BatchView, now: float) -> str:
-    """`43s of agent time`; empty if it isn't more than the wall time."""
+    """Format `43s of agent time`; empty if it isn't more than the wall time."""
     wall, agents = view.wall_time.measure(now), view.agent_time.measure(now)
     text = format_elapsed(agents)
     return f"{text} of agent time" if agents > wall and text != format_elapsed(wall) else ""
 
 
 def format_provider_limit(provider: str, until: float, now: float) -> str:
-    """`anthropic is unavailable until 15:00, 1h 12m left`"""
+    """Format `anthropic is unavailable until 15:00, 1h 12m left`."""
     day = "" if until - now < _CLOCK_ONLY_SECONDS else "%a "
     return f"{provider} is unavailable until {time.strftime(f'{day}%H:%M', time.localtime(until))}, {format_elapsed(until - now)} left"
 
 
 def format_rough_duration(seconds: float) -> str:
-    """`45s`, `20m`, `3h 20m`, `2d 4h`: two units at most."""
+    """Format a duration: `45s`, `20m`, `3h 20m`, `2d 4h`: two units at most."""
     whole = round(seconds)
     if whole < 60:
         return f"{whole}s"
@@ -152,7 +152,7 @@ def format_rough_duration(seconds: float) -> str:
 
 
 def format_size(size: int) -> str:
-    """`812 bytes`, `1.2 MB`."""
+    """Format a size: `812 bytes`, `1.2 MB`."""
     if size < 1000:
         return f"{size} bytes"
     power = min(3, (len(str(size)) - 1) // 3)
@@ -160,7 +160,7 @@ def format_size(size: int) -> str:
 
 
 def format_cost(spend: Spend) -> str:
-    """The cost in dollars; if there is none, the tokens."""
+    """Format the cost in dollars; if there is none, the tokens."""
     if spend.microusd:
         return f"${spend.microusd / 1e6:.2f}"
     if spend.tokens >= 10_000:

@@ -54,7 +54,7 @@ Push = Annotated[bool, typer.Option("--push", help="Push the result, without a p
 
 
 def choose_publish_mode(*, pr: bool | None, draft: bool, push: bool) -> str | None:
-    """The value of pr.when_done that the flags ask for; None: no flag."""
+    """Return the value of pr.when_done that the flags ask for; None without a flag."""
     if pr is False and (draft or push):
         raise UserError("--no-pr contradicts --draft and --push", hint="Leave one of them out.")
     if push and (pr or draft):
@@ -80,7 +80,7 @@ def complete_batches_and_tasks(context: typer.Context, incomplete: str) -> list[
 
 
 def _find_names(context: typer.Context, *, tasks: bool) -> list[str]:
-    """Errors are reported when the command runs; completion just offers nothing."""
+    """Find names for completion; errors offer nothing, and are reported when the command runs."""
     # During completion, no command has been run that would know the directory.
     directories = context.parent.params.get("where") if context.parent is not None else None
     try:
@@ -133,7 +133,7 @@ Flags = Mapping[str, object]
 
 
 def make_callback(command: Command) -> Callable[..., None]:
-    """The function that typer calls: it has the command's options, and exits with the command's result."""
+    """Make the function that typer calls: it has the command's options, and exits with the command's result."""
     _, *own = inspect.signature(command, eval_str=True).parameters.values()
     parameters = [inspect.Parameter("context", inspect.Parameter.KEYWORD_ONLY, annotation=typer.Context)]
     settings: dict[str, list[AnyKey]] = {}

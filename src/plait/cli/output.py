@@ -24,14 +24,14 @@ _SEVERITY_LABELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severi
 
 
 def make_console(*, stderr: bool = False) -> Console:
-    """Text is printed verbatim: no markup, highlighting or emoji names."""
+    """Make a console. Text is printed verbatim: no markup, highlighting or emoji names."""
     from rich.console import Console  # not needed for --json and --help
 
     return Console(stderr=stderr, markup=False, highlight=False, emoji=False, soft_wrap=True)
 
 
 def find_terminal(*, stderr: bool = False) -> Console | None:
-    """The terminal's console, or None; without a terminal rich is not imported."""
+    """Return the terminal's console, or None; without a terminal rich is not imported."""
     file = sys.stderr if stderr else sys.stdout
     if not file.isatty() and not any(map(os.environ.get, _FORCE_TERMINAL_VARS)):
         return None
@@ -40,12 +40,12 @@ def find_terminal(*, stderr: bool = False) -> Console | None:
 
 
 def replace_control_chars(text: str) -> str:
-    """The text without characters that move the cursor, change colours or reverse the direction of text."""
+    """Replace characters that move the cursor, change colours or reverse the direction of text."""
     return _CONTROL_CHARS.sub("\ufffd", text)
 
 
 class Page:
-    """Lines printed at once, because rich is slow at thousands of small prints."""
+    """Lines that are printed at once, because rich is slow at thousands of small prints."""
 
     def __init__(self) -> None:
         self._lines: list[tuple[list[tuple[str, str]], int | None]] = []
@@ -59,7 +59,7 @@ class Page:
         self._lines.append(([(replace_control_chars(text), style) for text, style in styled], indent))
 
     def add_problems(self, problems: Sequence[Problem]) -> None:
-        """Errors first; each with its location, and its hint below."""
+        """Add problems, errors first; each with its location, and its hint below."""
         for severity in (Severity.ERROR, Severity.WARNING, Severity.INFO):
             for problem in problems:
                 if problem.severity is severity:
@@ -108,14 +108,14 @@ def _wrap_line(pieces: list[tuple[str, str]], width: int | None, indent: int | N
 
 
 def print_problems(problems: Sequence[Problem]) -> None:
-    """Print on standard error, so that they never mix with the output."""
+    """Print problems on standard error, so that they never mix with the output."""
     page = Page()
     page.add_problems(problems)
     page.show(stderr=True)
 
 
 def print_json(value: object) -> None:
-    """A model, or a container of models and plain values."""
+    """Print a model, or a container of models and plain values."""
     import msgspec  # only where JSON is asked for
 
     from plait.client.json_encoding import to_builtins

@@ -62,7 +62,7 @@ _MAX_SHARED_FILES = 20
 
 
 def make_plan_page(preview: PlanPreview, plan: Plan, width: int) -> output.Page:
-    """Titles are cut to `width`; reasons and problems are not."""
+    """Make the page of a plan. Titles are cut to `width`; reasons and problems are not."""
     page, source_set = output.Page(), preview.loaded.source_set
     levels = group_waves(plan)
     page.add_line((_make_headline(plan, source_set, len(levels)), "bold"))
@@ -116,7 +116,7 @@ def _format_task(task: Task, entry: SourceEntry, column: int, width: int) -> str
 
 
 def _describe_needs(needs: Sequence[Need]) -> list[str]:
-    """What it waits for, one line for each kind."""
+    """Describe what the task waits for, one line for each kind."""
     lines = []
     plain = [need for need in needs if need.kind is NeedKind.NEED]
     chains = [need for need in needs if need.kind is NeedKind.CHAIN]
@@ -133,7 +133,7 @@ def _describe_needs(needs: Sequence[Need]) -> list[str]:
 
 
 def _describe_phase(phase: Phase, phases: Mapping[str, Phase], gate: float | None) -> list[str]:
-    """What holds the phase, and how far that is if the share that is needed is given; nothing for an open phase."""
+    """Describe what holds a phase, with its progress if the required share is given; nothing for an open phase."""
     if phase.opens_with:
         return [f"phase {phase.key} opens with {phase.opens_with}"]
     held_by = [phases[key] for key in phase.after if key in phases and phases[key].settled < phases[key].total]
@@ -180,7 +180,7 @@ _MAX_TITLE_CHARS = 60  # characters of a title
 
 
 def render_mermaid(plan: Plan) -> str:
-    """Needs are arrows, sequences thick ones, shared files dotted lines; phases are boxes around their tasks."""
+    """Render a graph: needs as arrows, sequences as thick ones, shared files as dotted lines, phases as boxes."""
     node_ids = {task.id: f"t{number}" for number, task in enumerate(plan.tasks)}
     lines = ["flowchart TD"]
     for title, tasks in _group_by_phase(plan):
@@ -222,7 +222,7 @@ def render_dot(plan: Plan) -> str:
 
 
 def _group_by_phase(plan: Plan) -> Iterator[tuple[str | None, list[Task]]]:
-    """The tasks of no phase, then each phase's."""
+    """Yield the tasks of no phase, then each phase's."""
     by_phase: dict[str | None, list[Task]] = {None: []}
     for task in plan.tasks:
         by_phase.setdefault(task.phase, []).append(task)
@@ -234,7 +234,7 @@ def _group_by_phase(plan: Plan) -> Iterator[tuple[str | None, list[Task]]]:
 
 
 def _pair_shared_files(plan: Plan) -> Iterator[tuple[str, str, str]]:
-    """A shared file joins its tasks in a row: a line between any two of them would hide the graph."""
+    """Yield the tasks that share a file, joined in a row: a line between any two of them would hide the graph."""
     for shared in find_file_conflicts(plan):
         for first, second in zip(shared.tasks, shared.tasks[1:], strict=False):
             yield shared.file, first, second
@@ -250,7 +250,7 @@ def _flatten(text: str) -> str:
 
 
 def _quote_mermaid(text: str) -> str:
-    """Mermaid reads HTML entities written with # in quoted texts; everything that could end one is written so."""
+    """Quote a text: Mermaid reads HTML entities written with #, and everything that could end the quotes becomes one."""
     plain = _flatten(text)
     return '"' + re.sub(r'[#"<>&`\\;]', lambda match: f"#{ord(match[0])};", plain) + '"'
 

@@ -29,7 +29,7 @@ SIDECAR_STOP_TIMEOUT_SECONDS = 5.0
 
 @contextmanager
 def run_sidecar(folder: Path, *, as_json: bool) -> Iterator[None]:
-    """A server that can't start is reported, and the batch runs without it."""
+    """Run the server. One that can't start is reported, and the batch runs without it."""
     with ExitStack() as stack:
         try:
             errors = stack.enter_context(tempfile.TemporaryFile())
@@ -44,7 +44,7 @@ def run_sidecar(folder: Path, *, as_json: bool) -> Iterator[None]:
 
 
 def _start_server(folder: Path, errors: IO[bytes]) -> subprocess.Popen[bytes]:
-    """In its own session, so that Ctrl+C reaches only this process, which stops the server when it ends."""
+    """Start the server in its own session: Ctrl+C reaches only this process, which stops the server when it ends."""
     return subprocess.Popen(
         [sys.executable, "-P", "-m", "plait.cli.sidecar", str(folder.resolve())],
         stdin=subprocess.PIPE,
@@ -55,7 +55,7 @@ def _start_server(folder: Path, errors: IO[bytes]) -> subprocess.Popen[bytes]:
 
 
 def _wait_until_ready(server: subprocess.Popen[bytes], errors: IO[bytes]) -> dict[str, str] | str:
-    """What the server announces when it is ready, or why it did not start."""
+    """Return what the server announces when it is ready, or why it did not start."""
     assert server.stdout is not None
     if not select.select([server.stdout], [], [], SIDECAR_START_TIMEOUT_SECONDS)[0]:
         return "the server does not answer"
@@ -106,7 +106,7 @@ def main(folder: str) -> int:
 
 
 def _exit_with_parent() -> None:
-    """The pipe is closed when the parent ends, however it ends."""
+    """Exit when the pipe is closed, which happens when the parent ends, however it ends."""
     while os.read(sys.stdin.fileno(), 4096):
         pass
     os.kill(os.getpid(), signal.SIGTERM)

@@ -53,7 +53,7 @@ class TaskPicker:
         return tuple(self._choices[number].id for number in sorted(self._chosen))
 
     def press(self, key: str) -> None:
-        """Digits go to the line with that number; unknown keys, and keys after Return, do nothing."""
+        """Handle a key. Digits go to the line with that number; unknown keys, and keys after Return, do nothing."""
         if self.is_done:
             return
         if key.isdecimal():
@@ -84,7 +84,7 @@ class TaskPicker:
                 return
 
     def find_needed(self) -> dict[int, list[str]]:
-        """The lines that were not chosen and are needed, however far back, with the tasks that need them directly."""
+        """Return the lines that are needed but not chosen, with the tasks that need them directly."""
         needed: dict[int, list[str]] = {}
         waiting = sorted(self._chosen)
         seen = set(waiting)
@@ -99,7 +99,7 @@ class TaskPicker:
         return needed
 
     def render(self, width: int, height: int, terminal: TerminalStyle) -> list[StyledLine]:
-        """Every line fits the width, and there are fewer lines than the terminal has."""
+        """Render the list. Every line fits the width, and there are fewer lines than the terminal has."""
         needed = self.find_needed()
         self._page = max(1, height - 4)
         first = max(0, min(self._cursor - self._page // 2, len(self._choices) - self._page))
@@ -133,7 +133,7 @@ class TaskPicker:
 
 
 def pick_tasks(choices: Sequence[Choice], chosen: Sequence[str]) -> tuple[str, ...] | None:
-    """The chosen tasks, without those that they need; None: the person left. Needs a terminal to ask on."""
+    """Let the person choose on the terminal; return the tasks, without those that they need; None if the person left."""
     console = find_terminal()
     if console is None or console.is_dumb_terminal:
         return _pick_by_numbers(choices)
@@ -156,7 +156,7 @@ def _run_picker(picker: TaskPicker, console: Console) -> None:
 
 
 def _pick_by_numbers(choices: Sequence[Choice]) -> tuple[str, ...] | None:
-    """For terminals that can't move their cursor."""
+    """Ask for the numbers of tasks, for terminals that can't move their cursor."""
     count = len(str(len(choices)))
     for number, choice in enumerate(choices, 1):
         print_line(f"{number:>{count}}  {choice.id}  {choice.title}")
@@ -171,7 +171,7 @@ def _pick_by_numbers(choices: Sequence[Choice]) -> tuple[str, ...] | None:
 
 
 def parse_numbers(text: str, last: int) -> list[int]:
-    """`1 3-5` as numbers from 1 to `last`, sorted. Raises UserError for anything else."""
+    """Parse `1 3-5` as numbers from 1 to `last`, sorted. Raises UserError for anything else."""
     numbers: set[int] = set()
     for word in re.split(r"[,\s]+", text.strip()):
         match = _RANGE.fullmatch(word)

@@ -31,7 +31,7 @@ def config_command(
     *,
     as_json: opt.Json = False,
 ) -> int:
-    """Raises UserError for an unknown key; warnings go to standard error."""
+    """Print settings. Raises UserError for an unknown key; warnings go to standard error."""
     wanted = None if key is None else find_key(key)
     config = load_project_config(where)
     print_problems(config.warnings)
@@ -45,7 +45,7 @@ def config_command(
 
 
 def find_key(name: str) -> AnyKey:
-    """A key by its name, with or without its table."""
+    """Find a key by its name, with or without its table. Raises UserError if there is none."""
     key = KEYS_BY_NAME.get(name) or KEYS_BY_FIELD.get(name)
     if key is None:
         table, _, field = name.rpartition(".")
@@ -61,7 +61,7 @@ def describe_settings(config: Config) -> list[dict[str, object]]:
 
 
 def describe_setting(config: Config, key: AnyKey) -> dict[str, object]:
-    """`file` and `line` are for files; `name` is the variable, the flag or the saved setting."""
+    """Describe a setting. `file` and `line` are for files; `name` is the variable, the flag or the saved setting."""
     origin = config.origins[key.name]
     at = origin.at
     return {
@@ -76,7 +76,7 @@ def describe_setting(config: Config, key: AnyKey) -> dict[str, object]:
 
 
 def format_value(config: Config, key: AnyKey) -> list[str]:
-    """One value for scripts: unquoted, one item per line, nothing if unset."""
+    """Format one value for scripts: unquoted, one item per line, nothing if unset."""
     value = key.value_type.format_for_file(key.mask_value(config.value(key)))
     match value:
         case list():

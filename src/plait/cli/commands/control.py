@@ -73,7 +73,7 @@ def approve_command(
     everything: Annotated[bool, typer.Option("--all", help="Approve this task and all later ones.")] = False,
     as_json: opt.Json = False,
 ) -> int:
-    """Without a task, approve the next one; `everything`: stop asking."""
+    """Approve tasks. Without a task, approve the next one; `everything`: also all later ones."""
     with open_session(open_repo(where)) as session:
         target = find_batch_and_tasks(session.preview_state(), names or ())
         if everything and target.tasks:
@@ -97,7 +97,7 @@ def retry_command(
     no_wait: NoWait = False,
     as_json: opt.Json = False,
 ) -> int:
-    """Without tasks, retry all that failed, timed out, conflicted or were cancelled. Uses the current settings."""
+    """Retry tasks; without names, all that failed, timed out, conflicted or were cancelled. Uses the current settings."""
     with open_followed_session(where) as session:
         target = find_batch_and_tasks(session.preview_state(), names or ())
         if agent is not None:
@@ -117,7 +117,7 @@ def recheck_command(
     no_wait: NoWait = False,
     as_json: opt.Json = False,
 ) -> int:
-    """Without tasks, recheck all that aren't done and whose agents had finished."""
+    """Recheck tasks; without names, all that aren't done and whose agents had finished."""
     with open_followed_session(where) as session:
         target = find_batch_and_tasks(session.preview_state(), names or ())
         tasks = task_actions.sort_by_needs(target.batch, target.tasks or task_actions.list_recheckable(target.batch))
@@ -137,7 +137,7 @@ def open_followed_session(where: Path) -> Session:
 
 @dataclass(frozen=True, slots=True)
 class _RunAgain:
-    """Tasks that are to run again, or to be verified again, with the settings of today."""
+    """Tasks that are to run or be verified again, with the current settings."""
 
     where: Path
     session: Session
@@ -158,7 +158,7 @@ class _RunAgain:
         return wait_for_ends(self.session, batch.id, answers, no_wait=no_wait, as_json=self.as_json)
 
     def _refresh_batch(self, *, runs_agents: bool) -> int | None:
-        """None if the batch has the settings of today, else the exit code."""
+        """Apply the current settings to the batch. Return None if that worked, else the exit code."""
         from plait.cli.commands.trust import TrustCheck
         from plait.client.batch_refresh import plan_refresh
 
@@ -193,7 +193,7 @@ class _RunAgain:
 
 
 def drop_command(where: Path, names: opt.Tasks = None, *, no_wait: NoWait = False, as_json: opt.Json = False) -> int:
-    """Returns when the branch no longer contains their changes."""
+    """Drop tasks; return when the branch no longer contains their changes."""
     with open_session(open_repo(where)) as session:
         target = find_batch_and_tasks(session.preview_state(), names or ())
         batch = target.batch.id
@@ -273,7 +273,7 @@ def _list_granted_tasks(answers: Sequence[task_actions.TaskAnswer]) -> list[str]
 def wait_for_ends(
     session: Session, batch: str, answers: Sequence[task_actions.TaskAnswer], *, no_wait: bool, as_json: bool
 ) -> int:
-    """Print the answers, what happens, and how the tasks ended; as JSON, only the last. The exit code."""
+    """Print the answers, what happens, and how the tasks ended; as JSON, only the last. Return the exit code."""
     started = _list_granted_tasks(answers)
     if no_wait or not started:
         return print_answers(session.state, batch, answers, as_json=as_json)

@@ -1,4 +1,4 @@
-"""Wait until what was requested is done: a dropped change is out of the batch branch, a retried task has ended."""
+"""Wait until a request has had its effect: a dropped change is out of the batch branch, a retried task has ended."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class RequestWait:
         self._on_change = on_change or session.refresh
 
     def wait_until_dropped(self) -> int:
-        """Until the tasks have ended and their changes are out of the branch. The exit code."""
+        """Wait until the tasks have ended and their changes are out of the branch; return the exit code."""
         return self._wait(self._is_dropped, lambda: is_rebuild_abandoned(self._batch)) or OK
 
     def wait_until_ended(self) -> int:
-        """Until the tasks have ended; if nothing else is left to do, until their batch has. 0: they are all done."""
+        """Wait for the end of the tasks, or of a batch with nothing else to do. 0: all are done."""
         code = self._wait(self._has_ended, self._waits_for_person)
         if code is not None:
             return code
@@ -49,7 +49,7 @@ class RequestWait:
         return [batch.tasks[batch.index[name]] for name in self._names]
 
     def _is_dropped(self) -> bool:
-        """Whether they are out of the branch, and what depended on them has ended too."""
+        """Whether their changes are out of the branch, and what depended on them has ended too."""
         batch = self._batch
         return batch.is_branch_stable and not any(must_end(batch, task) for task in batch.tasks)
 
@@ -59,7 +59,7 @@ class RequestWait:
         return self._batch.ended is not None or self._batch.unfinished_count > 0
 
     def _waits_for_person(self) -> bool:
-        """Whether the rest of these tasks, or of the batch, does. Pending requests may change that."""
+        """Whether the rest of these tasks, or of the batch, waits for a person. Pending requests may change that."""
         state, batch = self._session.state, self._batch
         unended = [task for task in self._tasks if task.status is None]
         if any(task.alive for task in unended) or self._session.list_pending():
@@ -69,7 +69,7 @@ class RequestWait:
         return asks or (not batch.alive and waits_for_person(state, batch))
 
     def _wait(self, is_done: Callable[[], bool], is_stuck: Callable[[], bool]) -> int | None:
-        """None: it is done; otherwise the exit code of what came first."""
+        """Wait; return None if it is done, otherwise the exit code of what came first."""
         try:
             self._on_change()
             while not is_done():

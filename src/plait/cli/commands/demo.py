@@ -1,4 +1,4 @@
-"""`plait demo`: a small real repository in a temporary folder, and its tasks run for real."""
+"""`plait demo`: a small repository in a temporary folder, whose tasks really run."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ DEMO_FLAGS = {
 
 
 def demo_command(where: Path) -> int:  # noqa: ARG001 - it makes its own directory
-    """The exit code is 0 if every task ended as designed: in the end, all are done."""
+    """Run the demo. The exit code is 0 if every task ended as designed: in the end, all are done."""
     top = Path(tempfile.mkdtemp(prefix="plait-demo-")).resolve() / "site"
     make_site(top)
     print_line(("A small web site, built by ten real tasks: no keys, no network.", "bold"))
@@ -159,6 +159,6 @@ def _print_next_steps(top: Path, batch: BatchState) -> None:
 
 
 def _find_program() -> str:
-    """How plait was called, to be called from any directory."""
+    """Return how plait was called, in a form that works from any directory."""
     program = Path(sys.argv[0]).absolute()
     return str(program) if os.access(program, os.X_OK) else f"{sys.executable} -m plait"

@@ -156,7 +156,7 @@ def _format_control_char(match: re.Match[str]) -> str:
 
 
 def colorize(pieces: Iterable[bytes]) -> Iterator[str]:
-    """Lines for a terminal. Coloured here rather than by git, so that colour codes in files can't imitate it."""
+    """Yield lines for a terminal. Coloured here rather than by git, so that colour codes in files can't imitate it."""
     colour = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     colorizer, style, begun = _DiffColorizer(), "", False
     for part, whole in _split_lines(pieces):
@@ -190,7 +190,7 @@ class _DiffColorizer:
 
 
 def _split_lines(pieces: Iterable[bytes]) -> Iterator[tuple[str, bool]]:
-    """Lines, and whether each is complete: very long ones come in parts, to bound memory."""
+    """Yield lines, and whether each is complete: very long ones come in parts, to bound memory."""
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     begun = ""
     for piece in pieces:

@@ -31,7 +31,7 @@ def doctor_command(
     ] = ExecutorKind.LOCAL,
     as_json: opt.Json = False,
 ) -> int:
-    """The exit code is 1 if there is a problem; warnings don't count."""
+    """Run the checks. The exit code is 1 if there is a problem; warnings don't count."""
     require_executor(executor)
     checks = run_checks(where)
     if executor is ExecutorKind.RAY:

@@ -142,7 +142,7 @@ def _describe_outcome(attempt: PastAttempt) -> str:
 
 
 def describe_result(batch: BatchState, result: TaskResultDetails) -> Iterator[tuple[str, str]]:
-    """Labels and texts."""
+    """Yield labels and texts about the result."""
     if result.workspace:
         yield "workspace", result.workspace
     if result.diffstat is not None:

@@ -161,7 +161,7 @@ def _restore(location: RepoLocation, arguments: Sequence[str], branch: str | Non
 
 
 def _confirm(plan: GcPlan, options: GcOptions) -> bool:
-    """A batch whose unmerged results would be lost for good is confirmed by its name."""
+    """Ask whether to remove all this. A batch whose unmerged results would be lost for good is confirmed by its name."""
     unrecoverable = [item for item in plan.removals if isinstance(item.item, RefItem) and not item.item.elsewhere]
     if not unrecoverable:
         return output.confirm("Remove this? [y/N] ")
@@ -207,7 +207,7 @@ def print_cleanup(plan: GcPlan) -> None:
 
 
 def _add_groups(page: output.Page, entries: Iterable[Removal | KeptItem]) -> None:
-    """Items of the same kind, batch and reason share a line."""
+    """Add the items; those of the same kind, batch and reason share a line."""
     groups: dict[tuple[str, str, str], list[GcItem]] = {}
     for entry in entries:
         groups.setdefault((entry.item.batch, entry.item.kind, entry.why), []).append(entry.item)

@@ -60,7 +60,7 @@ _OTHER_OPTIONS = "Other options"
 
 
 class GroupedCommands(TyperGroup):
-    """`plait` itself: its commands in groups, then its options."""
+    """The help of `plait` itself: its commands in groups, then its options."""
 
     def format_options(self, ctx: Context, formatter: HelpFormatter) -> None:
         groups: dict[str, list[tuple[str, str]]] = {}
@@ -75,7 +75,7 @@ class GroupedCommands(TyperGroup):
 
 
 class GroupedOptions(TyperCommand):
-    """A command: its arguments, then its options in groups if it has them."""
+    """The help of a command: its arguments, then its options in groups if it has them."""
 
     def format_options(self, ctx: Context, formatter: HelpFormatter) -> None:
         params = self.get_params(ctx)

@@ -76,10 +76,11 @@ def init_project(
     as_json: bool = False,
     path: str | None = None,
 ) -> int:
-    """Return the exit code. Runs nothing, and writes only after all questions are answered.
+    """Write the settings and return the exit code. This runs no program, and writes only after all questions are
+    answered.
 
-    Without `ask`, the suggestions are written. `confirmed`: a person agreed to the commands, so they are trusted. `path`
-    replaces PATH.
+    Without `ask`, the suggestions are written. `confirmed`: a person agreed to the commands, so they are trusted.
+    `path` replaces PATH.
     """
     location = open_repo(where)
     _check_not_configured(location.top, force=force)
@@ -103,7 +104,7 @@ def init_project(
 
 
 def _list_commands(text: str) -> list[RepoCommand]:
-    """The commands in the file that was written."""
+    """List the commands in the file that was written."""
     document = ConfigDocument(PLAIT_TOML, parse_toml(text, PLAIT_TOML))
     return list_repo_commands(merge_layers([read_document(document, Layer.REPOSITORY)]), None)
 
@@ -139,7 +140,7 @@ def _describe_result(
 
 
 def _check_not_configured(top: Path, *, force: bool) -> None:
-    """Settings in pyproject.toml rule out a plait.toml, even with --force."""
+    """Raise an error if there are settings already: those in pyproject.toml rule out a plait.toml, even with --force."""
     if has_settings_in_pyproject(top):
         raise UserError(
             f"{PYPROJECT} already has settings, under [tool.plait]",
@@ -184,14 +185,14 @@ NO_ANSWER = "none"
 
 
 class Prompt(Protocol):
-    """Like `typer.prompt`: takes a question and the default answer."""
+    """A function like `typer.prompt`: takes a question and the default answer."""
 
     def __call__(self, text: str, default: str) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
 class InitChoice:
-    """`sample`: write a sample task, and read it."""
+    """What to write. `sample`: write a sample task, and use it."""
 
     sources: tuple[str, ...] = ()
     sample: bool = False
@@ -202,7 +203,7 @@ class InitChoice:
     verify: str | None = None
 
     def list_settings(self) -> dict[str, object]:
-        """The chosen settings by key."""
+        """Return the chosen settings by key."""
         chosen = {
             "sources.paths": [*self.sources, *([SAMPLE_FOLDER] if self.sample else [])],
             "run.agent": self.agent,
@@ -215,7 +216,7 @@ class InitChoice:
 
 
 def suggest_choice(location: RepoLocation, scan: RepoScan, *, sample: bool) -> InitChoice:
-    """Sources that have tasks, the first of the well-known agents, and the commands for this kind of project."""
+    """Suggest sources that have tasks, the first of the well-known agents, and the commands for this kind of project."""
     sources = tuple(source.path for source in scan.sources if source.problem is None)
     setup, verify = scan.commands.setup, scan.commands.verify
     return InitChoice(
@@ -239,7 +240,7 @@ def ask_on_terminal(text: str, default: str) -> str:
 
 
 def _ask_choice(ask: Prompt, location: RepoLocation, suggestion: InitChoice) -> InitChoice:
-    """Keep, other or none, for each of them."""
+    """Ask for each setting whether to keep the suggestion, enter another value, or leave it out."""
     print_line()
     print_line("Press Return to keep the value in brackets, or type another one, or none.")
 

@@ -69,7 +69,7 @@ def logs_command(
     ] = False,
     as_json: opt.Json = False,
 ) -> int:
-    """Without a step, the one at which the task failed, else write; with `follow`, all."""
+    """Print logs. Without a step, of the one at which the task failed, else of writing; with `follow`, of all."""
     chosen_step = _parse_step(step)
     if gate and step is not None:
         raise UserError("a gate has no steps", hint="Use either --gate or --step.")
@@ -150,7 +150,7 @@ def _wait_for_records(session: Session) -> Sequence[Record]:
 
 
 class _TaskFollower:
-    """Follow a task from its newest attempt through later ones, until it ends or is interrupted."""
+    """Follows a task from its newest attempt through later ones, until it ends or is interrupted."""
 
     def __init__(self, session: Session, batch: str, task: str, step: Step | None, writer: TranscriptWriter) -> None:
         self._session, self._batch, self._task = session, batch, task
@@ -206,7 +206,7 @@ class _TaskFollower:
 
 
 def choose_gate_run(session: Session, names: Sequence[str], number: int | None) -> tuple[BatchState, int]:
-    """The newest gate of a batch, the one of this number, or the one that decided about a task."""
+    """Choose the newest gate of a batch, the one of this number, or the one that decided about a task."""
     target = find_batch_and_tasks(session.preview_state(), names)
     batch = target.batch
     chosen = choose_gate(batch, number)
@@ -261,11 +261,11 @@ class TranscriptWriter:
 
     @abstractmethod
     def flush(self) -> None:
-        """Print what was kept back: the rest of a line, or what may be part of a secret."""
+        """Print what was held back: the rest of a line, or what may be part of a secret."""
 
 
 class _ReadableWriter(TranscriptWriter):
-    """Readable text; from the second attempt on with a heading."""
+    """Prints readable text; from the second attempt on with a heading."""
 
     def __init__(self, redactor: Redactor, make_parser: attempt_output.AttemptParserFactory) -> None:
         self._redactor = redactor
@@ -300,7 +300,7 @@ class _ReadableWriter(TranscriptWriter):
 
 
 class _RawWriter(TranscriptWriter):
-    """The output byte for byte, with secrets redacted; gaps are reported on standard error."""
+    """Prints the output byte for byte, with secrets redacted; gaps are reported on standard error."""
 
     def __init__(self, redactor: Redactor) -> None:
         self._redactor = StreamRedactor(redactor)
@@ -322,7 +322,7 @@ class _RawWriter(TranscriptWriter):
 
 
 class _JsonWriter(TranscriptWriter):
-    """An `execution:log` event per line; a very long line comes in several, none of which ends inside a secret."""
+    """Prints an `execution:log` event per line; a very long line comes in several, none of which ends inside a secret."""
 
     def __init__(self, redactor: Redactor) -> None:
         self._redactor = redactor
@@ -369,5 +369,5 @@ class _JsonWriter(TranscriptWriter):
 
 
 def format_attempt_name(attempt: Attempt) -> str:
-    """`03-split write-2`, or `gate 2`."""
+    """Format an attempt's name: `03-split write-2`, or `gate 2`."""
     return f"gate {attempt.n}" if attempt.is_gate else f"{attempt.task} {format_attempt_label(attempt)}"

@@ -23,7 +23,7 @@ def notify_command(
     test: Annotated[bool, typer.Option("--test", help="Send a test message and report the result.")] = False,
     as_json: opt.Json = False,
 ) -> int:
-    """The exit code is 1 if a test message could not be delivered."""
+    """List or test notifications. The exit code is 1 if a test message could not be delivered."""
     config = load_project_config(where)
     if config.warnings and not as_json:
         print_problems(config.warnings)

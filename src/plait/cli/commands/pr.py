@@ -62,7 +62,7 @@ def pr_command(
 
 
 def publish_and_wait(session: Session, batch: str, publish: Publish) -> int:
-    """The exit code is 0 if it was published."""
+    """Publish the batch and wait. The exit code is 0 if it was published."""
     return _publish(session, Ship(new_request_id(), batch, publish), as_json=False)
 
 
@@ -99,7 +99,7 @@ def _publish(session: Session, request: Ship, *, as_json: bool) -> int:
 
 
 def _get_pending_reason(session: Session, request: Ship) -> str:
-    """What the request waits for; empty if it is finished."""
+    """Say what the request waits for; empty if it is finished."""
     batch = session.state.batches[request.batch]
     if request.id in session.state.unanswered or request.id in {each.id for each in session.list_pending()}:
         return "request saved, but no engine has picked it up yet; check `plait status`"

@@ -46,7 +46,7 @@ def resolve_command(
     no_wait: NoWait = False,
     as_json: opt.Json = False,
 ) -> int:
-    """Without options, list the files in conflict. The result is verified and merged; no agent runs."""
+    """Resolve a conflict, without an agent; the result is verified and merged. Without options, list the files."""
     if edit and rest:
         raise UserError("--edit and --rest are both for all other files: give one of them")
     sides: dict[str, Side | str] = {**dict.fromkeys(batch or (), Side.BATCH), **dict.fromkeys(task or (), Side.TASK)}
@@ -89,7 +89,7 @@ def _show(conflict: TaskConflict, *, as_json: bool) -> int:
 
 
 def _edit_files(conflict: TaskConflict, sides: dict[str, Side | str]) -> dict[str, str]:
-    """The texts of the files that no side was taken of, as the person's editor leaves them."""
+    """Let the person edit the files for which no side was chosen, and return their texts."""
     editor = next((os.environ[name] for name in _EDITOR_VARIABLES if os.environ.get(name)), "")
     if not editor:
         raise UserError("no editor is set", hint="Set EDITOR, or take sides with --batch and --task.")
@@ -111,7 +111,7 @@ def _edit_files(conflict: TaskConflict, sides: dict[str, Side | str]) -> dict[st
 
 
 def _run_editor(editor: str, paths: Sequence[Path]) -> None:
-    """As git does: the variable is a command line."""
+    """Run the editor as git does: the variable is a command line."""
     code = subprocess.run([*shlex.split(editor), *map(str, paths)], check=False).returncode  # the user's own editor
     if code:
         raise UserError(f"{editor} ended with status {code}: nothing was resolved")

@@ -1,4 +1,4 @@
-"""`plait run`: its options."""
+"""The options of `plait run`."""
 
 from __future__ import annotations
 

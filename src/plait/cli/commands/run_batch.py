@@ -1,4 +1,4 @@
-"""A batch is planned, confirmed, submitted and followed; with --repo, in a mirror of another repository."""
+"""Plan, confirm, submit and follow a batch; with --repo, in a mirror of another repository."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ from plait.store.state_claim import open_repo
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """`flags` are settings by key. `backoff` has no flag: the demo sets it to retry quickly."""
+    """The options of a run. `flags` are settings by key. `backoff` has no flag: the demo sets it to retry quickly."""
 
     directory: Path
     source_names: tuple[str, ...] = ()
@@ -64,7 +64,7 @@ class RunOptions:
     backoff: Backoff | None = None
 
     def check(self) -> None:
-        """Raises UserError for options that contradict each other."""
+        """Raise UserError for options that contradict each other."""
         self._check_contest()
         if self.interactive and self.resume:
             raise UserError(
@@ -82,7 +82,7 @@ class RunOptions:
             )
 
     def check_resume(self) -> None:
-        """Raises UserError for options that an existing batch can't take."""
+        """Raise UserError for options that an existing batch can't have."""
         fixed = {"run.agent", "run.agent_command", "run.model", "run.fallback", "workspace.setup"}
         if not self.flags.keys().isdisjoint(fixed) or self.plan_options.select or self.plan_options.with_needs:
             raise UserError(
@@ -162,7 +162,8 @@ def _report_nothing_started() -> int:
 
 
 def _pick_tasks(options: PlanOptions, loaded: LoadedSources) -> PlanOptions | None:
-    """With the tasks that a person chose from the list, at first those that --select names; None: they left.
+    """Return the options with the tasks that a person chose from the list, at first those that --select names; None:
+    the person left.
 
     What can't be planned anyway is reported as without -i.
     """
@@ -184,7 +185,7 @@ def _pick_tasks(options: PlanOptions, loaded: LoadedSources) -> PlanOptions | No
 def _check_base(
     options: RunOptions, session: Session, preview: PlanPreview, submission: Submission, *, interactive: bool
 ) -> int | None:
-    """None if agents may start, else the exit code."""
+    """Run the checks on the base; return None if agents may start, else the exit code."""
     settings, config = submission.settings, preview.loaded.config
     has_jobs = any(MODEL_AGENT in (task.agent, *settings.agents) for task in submission.plan.tasks)
     has_checks = bool(settings.verify or settings.gate or config.workspace.setup)
@@ -250,7 +251,7 @@ def _offer_pull_request(session: Session, preview: PlanPreview, batch: BatchStat
 
 
 def _report_unreadable(options: RunOptions, preview: PlanPreview, code: int) -> int:
-    """Selected tasks that could not be read are in no batch, so the run failed."""
+    """Report selected tasks that could not be read: no batch has them, so the run failed."""
     unreadable = preview.planned.unreadable
     if not unreadable:
         return code
@@ -261,7 +262,7 @@ def _report_unreadable(options: RunOptions, preview: PlanPreview, code: int) -> 
 
 
 def _find_own_batch(state: State, plan: Plan) -> BatchState | None:
-    """The newest batch of exactly these tasks: no two open batches share a task."""
+    """Return the newest batch of exactly these tasks: no two open batches share a task."""
     ids = {task.id for task in plan.tasks}
     matching = (batch for batch in state.batches.values() if {task.task.id for task in batch.tasks} == ids)
     return max(matching, key=lambda batch: batch.order, default=None)
@@ -303,7 +304,7 @@ def _print_plan_and_options(preview: PlanPreview, plan: Plan) -> None:
 
 
 def _confirm_start(options: RunOptions, trust: TrustCheck, preview: PlanPreview, plan: Plan) -> bool:
-    """Whether to start; asked only on a terminal, without --yes and --json."""
+    """Ask whether to start, but only on a terminal, without --yes and --json; return the answer."""
     trust.check_before_running(preview.loaded.config)
     if trust.interactive and not options.yes:
         return _confirm_run(preview, plan)
@@ -321,7 +322,7 @@ def _confirm_run(preview: PlanPreview, plan: Plan) -> bool:
 
 
 def describe_run(preview: PlanPreview, plan: Plan) -> str:
-    """The number of tasks, parallelism, agents, isolation, sandbox and executor in one line."""
+    """Describe the number of tasks, parallelism, agents, isolation, sandbox and executor in one line."""
     settings = preview.settings
     tasks = [task for task in plan.tasks if task.entrant is None]
     agents = {task.agent for task in tasks if task.agent and task.agent != REFEREE}
@@ -349,7 +350,7 @@ def _describe_contest(preview: PlanPreview, plan: Plan) -> list[str]:
 
 
 def _describe_agent(preview: PlanPreview, name: str) -> str:
-    """The agent's name, marked if it was detected rather than configured."""
+    """Return the agent's name, marked if it was detected rather than configured."""
     detected = not preview.loaded.config.default_agents and name in preview.settings.agents and name != SHELL_AGENT
     return f"{name} (first agent found)" if detected else name
 
@@ -362,7 +363,7 @@ def _describe_isolation(preview: PlanPreview) -> str:
 
 
 def _describe_parallelism(preview: PlanPreview) -> str:
-    """A configured engine limit applies if it is lower than the batch's."""
+    """Describe the parallelism. A configured engine limit applies if it is lower than the batch's."""
     settings, config = preview.settings, preview.loaded.config
     if settings.mode is Mode.QUEUE:
         return "one at a time" if settings.auto_approve else "one at a time, each after approval"
@@ -378,7 +379,7 @@ _ISOLATION_KEY, _BASE_KEY = "run.isolation", "run.base"
 
 
 def use_mirror(options: RunOptions) -> RunOptions:
-    """Options for a run in the mirror, which is fetched first. Raises UserError or WorldError."""
+    """Return options for a run in the mirror, which is fetched first. Raises UserError or WorldError."""
     assert options.repo is not None
     if options.flags.get(_ISOLATION_KEY) == "in-place":
         raise UserError(
@@ -396,6 +397,6 @@ def use_mirror(options: RunOptions) -> RunOptions:
 
 
 def _resolve_source(name: str, mirror: Path) -> str:
-    """A source in the mirror, or else one in the current directory."""
+    """Return the path of a source in the mirror, or else in the current directory."""
     local = Path(name)
     return str(local.resolve()) if not (mirror / name).exists() and local.exists() else name

@@ -1,4 +1,4 @@
-"""Submit a batch and follow it until it ends, is stopped, needs a person or the user detaches; report how that ended."""
+"""Submit a batch and follow it until it ends, stops, needs a person or the user detaches; report how following ended."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class FollowedBatch:
-    """`agents` are those whose output is parsed; `bell` is the setting. `stops_on_interrupt`: Ctrl+C stops the batch;
-    otherwise it only ends following.
+    """A batch to follow. `agents` are those whose output is parsed; `bell` is the setting. `stops_on_interrupt`: Ctrl+C
+    stops the batch; otherwise it only ends following.
     """
 
     batch: str
@@ -53,7 +53,7 @@ class FollowedBatch:
 
 
 def load_agents(session: Session, batch: str) -> tuple[AgentSpec, ...]:
-    """The agents as submitted; without them their output is shown unparsed."""
+    """Load the agents as submitted; without them their output is shown unparsed."""
     try:
         return load_batch_inputs(session.location, batch).agents
     except BatchInputsError:
@@ -61,7 +61,7 @@ def load_agents(session: Session, batch: str) -> tuple[AgentSpec, ...]:
 
 
 def wait_until_taken(session: Session, name: str) -> BatchState:
-    """The batch may have been submitted by a process that died before an engine took it."""
+    """Wait until an engine has taken the batch, whose submitter may have died. Raises WorldError after a while."""
     deadline = time.monotonic() + _TAKE_TIMEOUT_SECONDS
     while name not in session.state.batches:
         if time.monotonic() > deadline:
@@ -192,7 +192,7 @@ def _format_directory(options: RunOptions) -> list[str]:
 
 
 def _report_lost_output(options: RunOptions, batch: str, error: OSError) -> int:
-    """The output can't be written or its reader is gone. The batch continues, but the exit code is not 0."""
+    """Report that the output can't be written or its reader is gone. The batch continues, but the exit code is not 0."""
     with suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if not isinstance(error, BrokenPipeError):
@@ -223,7 +223,7 @@ class FollowResult(Enum):
 
 
 class BatchFollower:
-    """`interactive`: a person is at the terminal and can answer what the batch waits for."""
+    """Follows a batch. `interactive`: a person is at the terminal and can answer what the batch waits for."""
 
     def __init__(
         self,
@@ -300,7 +300,7 @@ class BatchFollower:
             self._read_records()
 
     def _throttle(self) -> None:
-        """Records that come in quick succession are shown together."""
+        """Wait a moment, so that records that come in quick succession are shown together."""
         pause = self._last_read_at + MIN_READ_INTERVAL_SECONDS - time.monotonic()
         if pause > 0:
             time.sleep(pause)
@@ -353,7 +353,7 @@ class BatchFollower:
         return Unpause(new_request_id(), self._id)
 
     def _get_refusal_context(self) -> tuple[object, int]:
-        """The state that a refusal depends on; when it changes, the notice goes."""
+        """Return the state that a refusal depends on; when it changes, the notice disappears."""
         return self._batch.paused, self._batch.unfinished_count
 
     def _send(self, request: Request) -> None:

@@ -12,13 +12,15 @@ from plait.core.errors import UserError
 
 
 def print_signer(program: str) -> None:
-    """A test signature takes long, or is made ("")."""
+    """Say that a test signature takes long; "": it is made."""
     if program:
         print_line(f"Waiting for {program}, which signs a test commit and may ask for a passphrase.", stderr=True)
 
 
 def check_base(preflight: Preflight, *, interactive: bool, as_json: bool) -> int | None:
-    """None if agents may start, else the exit code. Raises PreflightError or WorldError if there is no one to ask."""
+    """Run the checks; return None if agents may start, else the exit code. Raises PreflightError or WorldError if no
+    person can be asked.
+    """
     is_live = not as_json and find_terminal() is not None
 
     def print_check(check: BaseCheck) -> None:
@@ -35,7 +37,7 @@ def check_base(preflight: Preflight, *, interactive: bool, as_json: bool) -> int
             return
         if line.startswith("plait: "):
             print_line(f"  {line}", indent=4)
-        else:  # of another program: as it is
+        else:  # output of another program stays as it is
             sys.stdout.write(f"  {replace_control_chars(line)}\n")
             sys.stdout.flush()
 

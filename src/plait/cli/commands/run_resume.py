@@ -93,7 +93,7 @@ def _resume_and_follow(
 
 
 def _report_nothing_to_resume(options: RunOptions, last: BatchState | None) -> int:
-    """What failed in the newest batch can be retried; that is not resuming, since it ended."""
+    """Report that nothing can be resumed; failed tasks of a batch that ended can only be retried."""
     failed = list_retryable(last) if last is not None else ()
     if options.as_json:
         print_json({"batchId": None, "retryBatchId": last.id if last is not None and failed else None})
@@ -115,7 +115,7 @@ def _print_dry_run(options: RunOptions, batch: BatchState) -> int:
 
 
 def _make_requests(config: Config, state: State, batch: BatchState) -> Iterator[Request]:
-    """Requests that apply the given flags; other settings stay as submitted."""
+    """Make requests that apply the given flags; other settings stay as submitted."""
     setting_names = {field.name for field in fields(Settings)}
     given = [key.field for key in list_table_keys("run") if config.origins[key.name].layer is Layer.FLAG]
     changed = tuple(name for name in given if name in setting_names)
@@ -133,7 +133,7 @@ def _make_requests(config: Config, state: State, batch: BatchState) -> Iterator[
 def _check_commands(
     options: RunOptions, session: Session, config: Config, batch: BatchState, requests: Iterable[Request]
 ) -> int | None:
-    """New commands are checked as before a run. None if the batch may be resumed, else the exit code."""
+    """Check new commands as before a run. Return None if the batch may be resumed, else the exit code."""
     changes = [request for request in requests if isinstance(request, ChangeSettings)]
     if not any({"verify", "gate"}.intersection(change.fields) for change in changes):
         return None
@@ -151,7 +151,7 @@ def _check_commands(
 
 
 def _check_budgets(batch: BatchState, requests: Iterable[Request], agents: Sequence[AgentSpec]) -> None:
-    """Raises UserError for a new budget that these agents can't keep."""
+    """Raise UserError for a new budget that these agents can't keep."""
     for request in requests:
         if isinstance(request, ChangeSettings) and not _BUDGET_FIELDS.isdisjoint(request.fields):
             settings = batch.settings.with_fields(request.settings, request.fields)

@@ -184,7 +184,7 @@ def token_command(
 
 
 def _get_token(*, read_only: bool, rotate: bool) -> tuple[str, Path]:
-    """The token and its file."""
+    """Return the token and its file."""
     files = open_token_files()
     path = files.read_only if read_only else files.full
     if not rotate:

@@ -1,4 +1,4 @@
-"""`plait status`: batches and their tasks, where their results are, and the engine; with --watch, again at each change."""
+"""`plait status`: batches and their tasks, where their results are, and the engine; with --watch, at each change."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from plait.cli.live.signals import Bell
     from plait.runtime.executor import NodeStatus
 
-_BRIEF_WIDTH = 120  # of a table that is no terminal's, if the reasons are shown in full elsewhere
+_BRIEF_WIDTH = 120  # of a table without a terminal, if the reasons are shown in full elsewhere
 MAX_ENDED_BATCHES = 10  # batches that have ended; `plait history` has them all
 _MAX_NODES = 20  # of a cluster, one line each
 _ACTIVE_STATUSES = (TaskStatus.RUNNING, TaskStatus.VERIFYING, TaskStatus.MERGING)
@@ -140,7 +140,7 @@ def _describe_question(view: BatchView) -> str:
 
 
 def format_counts(view: BatchView) -> str:
-    """`4/7 done · 2 running · 1 failed`"""
+    """Format the counts: `4/7 done · 2 running · 1 failed`."""
     counts = dict(view.progress.counts)
     running = sum(counts[status] for status in _ACTIVE_STATUSES)
     parts = [f"{counts[TaskStatus.DONE]}/{view.progress.total} done"]
@@ -156,7 +156,7 @@ def _format_batch_duration(view: BatchView) -> str:
 def _print_one(
     state: State, batch: BatchState, engine: EngineInfo | None, rows: int | None, *, is_forgotten: bool
 ) -> None:
-    """`is_forgotten`: its branches and files were removed."""
+    """Print one batch. `is_forgotten`: its branches and files were removed."""
     view, page = make_batch_view(state, batch), Page()
     page.add_line(
         ("batch ", "bold"),
@@ -189,7 +189,7 @@ def _print_one(
 
 
 def add_tasks(page: Page, view: BatchView, rows: int | None, *, now: float, shows_work: bool = False) -> None:
-    """All tasks, or the most important ones if `rows` is given. `shows_work`: where the work of each is."""
+    """Add all tasks, or the most important ones if `rows` is given. `shows_work`: where the work of each is."""
     chosen = TaskSelection(view.tasks) if rows is None else select_visible_tasks(view.tasks, rows)
     names = min(40, max((len(task.id) for task in chosen.shown), default=0))
     changes = max((len(_format_diffstat(task)) for task in chosen.shown if task.commit), default=0)
@@ -219,7 +219,7 @@ def _add_hidden_counts(page: Page, chosen: TaskSelection) -> None:
 
 
 def _format_change(task: TaskView, width: int) -> str:
-    """The columns of a merged task's change and its commit."""
+    """Format the columns of a merged task's change and its commit."""
     return f"  {_format_diffstat(task):<{width}}  {fmt.shorten_commit(task.commit)}" if task.commit else ""
 
 
@@ -238,7 +238,7 @@ def _describe_task(task: TaskView, *, brief: bool) -> str:
 
 
 def _add_provider_limits(page: Page, state: State) -> None:
-    """Providers that are unavailable, and until when; their tasks continue by themselves."""
+    """Add providers that are unavailable, and until when; their tasks continue by themselves."""
     for provider, breaker in state.breakers.items() if state.open else ():
         if breaker.until is not None:
             page.add_line(
@@ -260,7 +260,7 @@ def _add_engine(page: Page, state: State, engine: EngineInfo | None) -> None:
 
 
 def add_nodes(page: Page, nodes: Sequence[NodeStatus]) -> None:
-    """Of the cluster: all slots in one line, then each node, but of a large cluster only those with a problem."""
+    """Add a cluster's nodes: all slots in one line, then each node, but of a large cluster only those with a problem."""
     if not nodes:
         return
     alive = [node for node in nodes if node.is_alive]
@@ -279,7 +279,7 @@ def add_nodes(page: Page, nodes: Sequence[NodeStatus]) -> None:
 
 
 def format_publication(view: BatchView) -> str:
-    """What of the batch is published, briefly; empty if nothing."""
+    """Say briefly what of the batch is published; empty if nothing."""
     if view.publishing:
         return f"publishing: {describe_password_wait(view.awaited_program)}" if view.awaited_program else "publishing"
     if view.unshipped is not None:
@@ -290,7 +290,7 @@ def format_publication(view: BatchView) -> str:
 
 
 def describe_branch(view: BatchView) -> Iterator[tuple[str, str]]:
-    """Lines with their styles; none as long as nothing is merged."""
+    """Yield lines about the branch with their styles; none as long as nothing is merged."""
     if not view.branch or not view.head or (view.head == view.base and not view.shipped):
         return
     yield f"branch {view.branch} at {fmt.shorten_commit(view.head)}{_describe_publication(view)}", ""
@@ -302,7 +302,7 @@ def describe_branch(view: BatchView) -> Iterator[tuple[str, str]]:
 
 
 def describe_unwritten(view: BatchView) -> Iterator[tuple[str, str]]:
-    """Lines with their styles about the sources that lack statuses."""
+    """Yield lines with their styles about the sources that lack statuses."""
     for unwritten in view.unwritten:
         why = " ".join(unwritten.why.split())
         yield f"statuses are not in {unwritten.source}: {why}", "red" if unwritten.retried else "yellow"
@@ -324,7 +324,7 @@ def _describe_publication(view: BatchView) -> str:
 
 
 def locate_work(view: BatchView, task: TaskView) -> str:
-    """The task's workspace or branch, until its work is merged."""
+    """Return the task's workspace or branch, until its work is merged."""
     if view.settings.isolation is Isolation.IN_PLACE or not task.attempt or task.status is TaskStatus.DONE:
         return ""
     if task.status in {*_ACTIVE_STATUSES, TaskStatus.INTERRUPTED} and task.workspace:

@@ -45,7 +45,8 @@ from plait.store.trust_store import TrustedCommand, find_trust_root, read_all_tr
 
 
 class TrustCheck:
-    """Ask once for all commands; a yes is saved for the repository at `where`, or holds for this run if that is None.
+    """Asks once whether to trust all commands; a yes is saved for the repository at `where`, or counts only for this
+    run if that is None.
 
     `interactive`: a person can answer; `early_keys`: settings that already run code while the plan is made.
     """
@@ -59,12 +60,12 @@ class TrustCheck:
         self._granted = False
 
     def check_before_reading(self, config: Config) -> None:
-        """Raises UserError unless the commands of the early keys are trusted."""
+        """Raise UserError unless the commands of the early keys are trusted."""
         if any(command.key in self._early_keys for command in find_repository_commands(config)):
             self.check_before_running(config)
 
     def check_before_running(self, config: Config) -> None:
-        """Raises UserError unless everything is trusted."""
+        """Raise UserError unless everything is trusted."""
         if self._granted or not find_repository_commands(config):
             return
         location = None if self._where is None else find_repo(self._where)
@@ -114,7 +115,7 @@ def trust_command(
     ] = False,
     as_json: opt.Json = False,
 ) -> int:
-    """Here --yes is an answer, because trust is the only question."""
+    """Review and trust commands. Here --yes is an answer, because trust is the only question."""
     if (yes or state) + everything + revoke > 1:
         raise UserError("--list and --revoke can't be combined with others", hint="Use one of them.")
     if everything:
@@ -134,7 +135,7 @@ def trust_command(
 
 
 def _print_json(location: RepoLocation, commands: Sequence[RepoCommand], *, yes: bool) -> int:
-    """Never asks: without --yes the exit code says that a person is needed."""
+    """Print the commands as JSON, without asking: unless --yes is given, the exit code says that a person is needed."""
     if yes and commands:
         save_trust(location, commands)
         commands = [replace(command, trusted=True) for command in commands]
@@ -185,7 +186,7 @@ def _revoke(location: RepoLocation, *, as_json: bool) -> int:
 
 
 def _adopt_state(location: RepoLocation, *, yes: bool, as_json: bool) -> int:
-    """Only a person can tell whether a copied state is theirs: plain `plait trust --yes` doesn't accept it."""
+    """Adopt foreign state, which plain `plait trust --yes` doesn't: only a person can tell whether it is theirs."""
     folder = find_foreign_state(location)
     if folder is None:
         if as_json:
@@ -283,5 +284,5 @@ def _describe_trusted_command(command: TrustedCommand) -> dict[str, object]:
 
 
 def _format_repository(git_folder: str) -> str:
-    """The path of the checkout."""
+    """Return the path of the checkout."""
     return git_folder.removesuffix("/.git")

@@ -32,7 +32,7 @@ def watch_command(
     *,
     as_json: opt.Json = False,
 ) -> int:
-    """The exit code is that of `plait run`. Ctrl+C ends watching, not the batch."""
+    """Watch a batch. The exit code is that of `plait run`. Ctrl+C ends watching, not the batch."""
     with open_session(open_repo(where), EventStream()) as session:
         name = _choose_batch(session.preview_state(), batch).id
         return watch_batch(RunOptions(where, as_json=as_json), session, name)

@@ -68,11 +68,11 @@ class Display(Renderer):
             page.show(self._console)
 
     def finish(self, page: Page | None) -> None:
-        """When the display closes, this page replaces the frame; None: the last frame stays."""
+        """Replace the frame with this page when the display closes; None: the last frame stays."""
         self._final_page = page
 
     def read_keys(self) -> list[str]:
-        """The keys the caller handles: a, p, d, q, Enter."""
+        """Return the keys that the caller handles: a, p, d, q, Enter."""
         typed = self._screen.keys.read()
         if "?" in typed:
             self._shows_help = not self._shows_help

@@ -30,8 +30,8 @@ _MAX_NOTE_LINES = 3  # per note
 
 @dataclass(frozen=True, slots=True)
 class Viewport:
-    """The time, the terminal's size and abilities, and what changes every second. `activity` is the latest of each running
-    task; `feed` has the latest of all, the newest last. `notice` comes from the follower.
+    """The time, the terminal's size and abilities, and what changes every second. `activity` is the latest of each
+    running task; `feed` has the latest of all, the newest last. `notice` comes from the follower.
     """
 
     now: float
@@ -49,7 +49,7 @@ class Viewport:
 
 
 def render_frame(model: BatchViewModel, viewport: Viewport) -> list[StyledLine]:
-    """Every line fits the terminal's width, and there are fewer lines than it has."""
+    """Render the frame. Every line fits the terminal's width, and there are fewer lines than it has."""
     terminal = choose_terminal_style(viewport.encoding)
     viewport = replace(viewport, width=min(viewport.width, _MAX_WIDTH))
     max_lines = max(1, viewport.height - 1)
@@ -119,7 +119,7 @@ def _render_key_hint(model: BatchViewModel, viewport: Viewport, terminal: Termin
 def _render_feed(
     rows: Sequence[task_rows.TaskRow], widths: task_rows.ColumnWidths, viewport: Viewport, terminal: TerminalStyle
 ) -> list[StyledLine]:
-    """The latest activities, the newest last, without those that rows show in full."""
+    """Render the latest activities, the newest last, without those that rows show in full."""
     in_rows = {row.task.id: _get_whole_activity(row, widths, terminal) for row in rows}
     feed = [(task, terminal.sanitize(text)) for task, text in viewport.feed]
     entries = [(terminal.sanitize(task), text) for task, text in feed if not in_rows.get(task, "").endswith(text)]
@@ -132,13 +132,13 @@ def _render_feed(
 
 
 def _get_whole_activity(row: task_rows.TaskRow, widths: task_rows.ColumnWidths, terminal: TerminalStyle) -> str:
-    """What the row shows of the activity; empty if it is cut."""
+    """Return what the row shows of the activity; empty if it is cut."""
     shown, _ = task_rows.fit_activity(row, widths, terminal)
     return shown if cell_len(shown) <= task_rows.get_activity_width(row, widths) else ""
 
 
 def shorten_labels(labels: Sequence[str]) -> list[str]:
-    """The number before the first dash, if it is unique: 03 for 03-split."""
+    """Reduce labels to the number before the first dash, if it is unique: 03 for 03-split."""
     heads = [label.partition("-")[0] for label in labels]
     unique = len(set(heads)) == len(heads)
     return [head if unique and head.isdigit() else label for head, label in zip(heads, labels, strict=True)]
@@ -149,7 +149,7 @@ _DROP_ORDER = ("basis", "plait", "wave", "merging", "batch", "eta", "status", "r
 
 
 def format_title(model: BatchViewModel, viewport: Viewport, terminal: TerminalStyle, *, width: int) -> str:
-    """The batch in one line; what doesn't fit is left out, the least important part first."""
+    """Format the batch in one line; what doesn't fit is left out, the least important part first."""
     parts = {name: terminal.sanitize(part) for name, part in _collect_parts(model, viewport).items()}
     for dropped in _DROP_ORDER:
         if cell_len(_join_parts(parts, terminal)) <= width:
@@ -223,7 +223,7 @@ def list_key_help(*, stops_on_interrupt: bool) -> list[str]:
 
 
 def make_notes(model: BatchViewModel, now: float, *, keys: bool) -> Iterator[tuple[str, str]]:
-    """Notes below the box with their styles, the most urgent first."""
+    """Yield notes below the box with their styles, the most urgent first."""
     yield from _make_pause_notes(model, keys=keys)
     yield from _make_approval_notes(model, keys=keys)
     yield from _make_question_notes(model)
@@ -237,7 +237,7 @@ def make_notes(model: BatchViewModel, now: float, *, keys: bool) -> Iterator[tup
 
 
 def _make_branch_notes(model: BatchViewModel, now: float) -> Iterator[tuple[str, str]]:
-    """Work on the batch branch, which no task's row shows."""
+    """Yield notes on work on the batch branch, which no task's row shows."""
     if model.rebuild_without is not None:
         gone = f" without {', '.join(model.rebuild_without)}" if model.rebuild_without else ""
         yield f"rebuilding the batch branch{gone}", "blue"
@@ -301,7 +301,7 @@ def _make_question_notes(model: BatchViewModel) -> Iterator[tuple[str, str]]:
 
 
 def format_keys(model: BatchViewModel, *, stops_on_interrupt: bool) -> str:
-    """The keys that have an effect now."""
+    """List the keys that have an effect now."""
     approve = any(task.waiting is WaitReason.APPROVAL for task in model.view.tasks)
     pause = "p pause" if model.view.pause_cause is None else "p resume"
     stop = ["Ctrl+C stop"] if stops_on_interrupt else []

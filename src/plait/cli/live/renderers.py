@@ -31,7 +31,7 @@ _MAX_ID_WIDTH = 32
 
 
 class EventLines:
-    """`name` is the batch's id, `zone` the time zone of the clock (None: local)."""
+    """Formats events as lines. `name` is the batch's id, `zone` the time zone of the clock (None: local)."""
 
     def __init__(self, name: str, ids: Iterable[str] = (), zone: tzinfo | None = None) -> None:
         self._name = name
@@ -39,7 +39,7 @@ class EventLines:
         self._width = min(_MAX_ID_WIDTH, max(len(text) for text in (f"batch {name}", *ids)))
 
     def format_event(self, event: StreamEvent) -> str | None:
-        """`12:03:44  03-split  started (shell, attempt 1)`; None for events that get no line."""
+        """Format an event: `12:03:44 03-split started (shell, attempt 1)`; None for events that get no line."""
         text = self._describe(event)
         if text is None:
             return None
@@ -81,7 +81,7 @@ class EventLines:
                 return _describe_status(event)
 
     def _describe_wait(self, data: EventDetails) -> str | None:
-        """Only for a person: what else tasks wait for passes."""
+        """Describe a wait for a person; None for others, which end by themselves."""
         match data.get("on"):
             case WaitReason.APPROVAL:
                 return f"waits for approval · plait approve {self._name}"
@@ -91,7 +91,7 @@ class EventLines:
                 return None
 
     def _suggest_command(self, event: StreamEvent) -> str:
-        """The command that shows why."""
+        """Return the command that shows why."""
         if event.type is EventType.TASK_CONFLICTED:
             return f"plait diff {self._format_arguments(event)}"
         gate = " --gate" if event.data.get("category") == Category.GATE else ""
@@ -137,7 +137,7 @@ class EventLines:
 
 
 def _describe_status(event: StreamEvent) -> str:
-    """The last part of the event's type, and the reason."""
+    """Return the last part of the event's type, and the reason."""
     word = event.data.get("status") or event.type.rpartition(":")[2].replace("_", " ")
     if event.type is EventType.TASK_COMPLETED:
         word = "done"
@@ -165,12 +165,12 @@ def describe_rebuild(data: EventDetails) -> str:
 
 
 def describe_gate_start(data: EventDetails) -> str:
-    """`gate 2: make test, on 3f2a9b17c0 (3 merges)`"""
+    """Describe the start of a gate: `gate 2: make test, on 3f2a9b17c0 (3 merges)`."""
     return f"{_format_gate_name(data)}: {data.get('command')}, on {format_commit(data.get('commit'))}{_format_merge_count(data)}"
 
 
 def describe_progress(event: StreamEvent, name: str) -> str | None:
-    """Predicted conflicts, gate results, publishing and unwritten statuses; mere counts get no line."""
+    """Describe predicted conflicts, gate results, publishing and unwritten statuses; mere counts get no line."""
     data = event.data
     if "conflictsWith" in data:
         return _describe_predicted_conflict(data)
@@ -295,7 +295,7 @@ class JsonRenderer(Renderer):
             _write_lines([format_json_line(event) for event in (*output, *item.events) if event.concerns(self._batch)])
 
     def _find_ended_attempt(self, event: object) -> AttemptState | None:
-        """The attempt that ended with this event; tasks keep their last one."""
+        """Return the attempt that ended with this event; tasks keep their last one."""
         if not isinstance(event, AttemptExited | AttemptLost):
             return None
         batch = self._stream.state.batches.get(event.attempt.batch)
@@ -311,7 +311,7 @@ class JsonRenderer(Renderer):
 
 
 def _write_lines(lines: Sequence[str]) -> None:
-    """Flush, because a program may be waiting for the line."""
+    """Write the lines and flush, because a program may be waiting for them."""
     if lines:
         sys.stdout.write("".join(f"{text}\n" for text in lines))
         sys.stdout.flush()

@@ -36,7 +36,7 @@ _CLEAR_LINE, _CLEAR_BELOW = "\x1b[K", "\x1b[J"
 
 
 class Screen:
-    """On exit the cursor and the terminal's modes are restored, whatever happened.
+    """Draws frames. On exit the cursor and the terminal's modes are restored, whatever happened.
 
     The cursor stays at the beginning of the line below the frame.
     """
@@ -65,7 +65,7 @@ class Screen:
         self._write(_END_UPDATE + _SHOW_CURSOR)  # drawing may have been interrupted
 
     def get_size(self) -> tuple[int, int]:
-        """Columns and lines, as they are now."""
+        """Return columns and lines, as they are now."""
         try:
             size = os.get_terminal_size(self._out.fileno())
         except (OSError, ValueError):
@@ -83,7 +83,7 @@ class Screen:
         self._write(self._render_changes(list(lines)))
 
     def clear(self) -> None:
-        """Erase the frame; the next output starts where it was."""
+        """Erase the frame, so that the next output starts where it was."""
         if self._may_draw():
             self._write(self._erase(self.get_size()[0]))
 
@@ -124,7 +124,7 @@ class Screen:
                 self._out.flush()
 
     def _suspend(self, _number: int, _frame: FrameType | None) -> None:
-        """Ctrl+Z: restore the terminal, stop the process, and set the terminal up again when it continues."""
+        """Handle Ctrl+Z: restore the terminal, stop the process, and set the terminal up again when it continues."""
         self.keys.restore()
         with suppress(OSError, ValueError):
             os.write(self._out.fileno(), (_END_UPDATE + _SHOW_CURSOR).encode())
@@ -182,7 +182,7 @@ _NAMED_KEYS = {
 
 
 class KeyReader:
-    """Read single keys from the terminal; Ctrl+C and Ctrl+Z stay signals. `restore` undoes every change."""
+    """Reads single keys from the terminal; Ctrl+C and Ctrl+Z stay signals. `restore` undoes every change."""
 
     def __init__(self, source: TextIO) -> None:
         self._fd = _find_terminal_fd(source)
@@ -215,7 +215,8 @@ class KeyReader:
             self._fd = None  # the terminal is gone
 
     def read(self, timeout: float = 0.0) -> list[str]:
-        """The keys typed since the last call, or within `timeout`: characters, and the names of arrow and page keys.
+        """Return the keys typed since the last call, or within `timeout`: characters, and the names of arrow and page
+        keys.
 
         Other escape sequences are ignored.
         """

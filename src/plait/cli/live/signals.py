@@ -24,7 +24,7 @@ _EXIT_SIGNALS = (signal.SIGTERM, signal.SIGHUP)
 
 
 class SignalCounter:
-    """Count Ctrl+C instead of raising, and note SIGTERM and SIGHUP, after which the batch continues without this process."""
+    """Counts Ctrl+C instead of raising, and notes SIGTERM and SIGHUP, which end this process but not the batch."""
 
     def __init__(self) -> None:
         self.interrupts = 0
@@ -74,7 +74,7 @@ _RINGING_KINDS = frozenset(
 
 
 def load_bell_setting(top: Path) -> bool:
-    """Unreadable settings don't prevent watching."""
+    """Load the setting of the bell; unreadable settings don't prevent watching."""
     from plait.client.project_state import load_project_config  # slow to import; a run has its settings already
 
     with suppress(PlaitError):
@@ -83,7 +83,7 @@ def load_bell_setting(top: Path) -> bool:
 
 
 class Bell:
-    """Ring when `batch` (None: any) ends or starts to wait for a person. Only on a terminal."""
+    """Rings when `batch` (None: any) ends or starts to wait for a person. Only on a terminal."""
 
     def __init__(self, batch: str | None, *, enabled: bool) -> None:
         self._batch = batch

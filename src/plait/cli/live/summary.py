@@ -24,7 +24,7 @@ _NOT_RUN_STATUSES = (TaskStatus.BLOCKED, TaskStatus.SKIPPED, TaskStatus.CANCELLE
 
 
 def get_batch_exit_code(view: BatchView) -> int:
-    """0: all that is still wanted is done. 3: the rest waits for a person. 1: anything else."""
+    """Return 0 if all that is still wanted is done, 3 if the rest waits for a person, else 1."""
     if view.unshipped is not None:  # publishing was requested and failed
         return FAILED
     if view.ended_at is not None and any(unwritten.retried for unwritten in view.unwritten):
@@ -44,8 +44,8 @@ def make_summary(
     contests: Mapping[str, ContestResult] = _NO_CONTESTS,
     publish_option: Publish = Publish.PR,
 ) -> Page:
-    """`publish_option` is what the remote allows. Failed entrants are listed with their contest, and failed jobs with the
-    jobs, not as failures.
+    """Make the summary; `publish_option` is what the remote allows. Failed entrants are listed with their contest, and
+    failed jobs with the jobs, not as failures.
     """
     from plait.cli.commands.status import add_tasks, describe_unwritten  # only at the end of a run
 
@@ -77,7 +77,7 @@ def make_summary(
 
 
 def _add_branch(page: Page, view: BatchView, publish_option: Publish) -> None:
-    """The branch, what of it is published, and how to publish it."""
+    """Add the branch, what of it is published, and how to publish it."""
     if not view.branch or not view.head or view.head == view.base:
         return
     is_pushed = bool(view.pushed) and view.pushed == view.head
@@ -121,7 +121,7 @@ def _format_times(view: BatchView, now: float) -> str:
 
 
 def _add_failed(page: Page, view: BatchView, listed: Collection[str]) -> None:
-    """The tasks that failed, but for those that are `listed` with their errors elsewhere."""
+    """Add the tasks that failed, except those that are `listed` with their errors elsewhere."""
     failed = [task for task in view.tasks if task.status.is_failure and task.id not in listed]
     if not failed:
         return
@@ -138,14 +138,14 @@ def _add_failed(page: Page, view: BatchView, listed: Collection[str]) -> None:
 
 
 def _suggest_command(task: TaskView, arguments: str) -> str:
-    """The command that shows more."""
+    """Return the command that shows more."""
     if task.status is TaskStatus.CONFLICTED:
         return f"plait diff {arguments}"
     return f"plait logs {arguments}{' --gate' if task.category is Category.GATE else ''}"
 
 
 def _add_not_run(page: Page, view: BatchView) -> None:
-    """Tasks with the same status and reason share a line."""
+    """Add the tasks that did not run; those with the same status and reason share a line."""
     groups: dict[tuple[TaskStatus, str], list[str]] = {}
     for task in view.tasks:
         if task.status in _NOT_RUN_STATUSES:
@@ -189,7 +189,7 @@ def _add_more_count(page: Page, tasks: Sequence[TaskView]) -> None:
 
 
 def _add_next_steps(page: Page, view: BatchView) -> None:
-    """The commands that continue an unfinished batch."""
+    """Add the commands that continue an unfinished batch."""
     name = quote(view.id)
     failed = [task for task in view.tasks if task.status.is_failure]
     paused = view.pause_cause is not None
@@ -233,7 +233,7 @@ def add_jobs(page: Page, jobs: ModelJobs, batch: str) -> None:
 
 
 def _describe_job(job: ModelJob) -> str:
-    """Its error, what it wrote, its tests apart, and what it took."""
+    """Describe a job: its error, what it wrote, its tests apart, and its time and cost."""
     parts: list[str] = []
     if job.error:
         error = truncate_line(job.error, _MAX_ERROR_CHARS)

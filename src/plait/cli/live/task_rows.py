@@ -73,7 +73,7 @@ def _describe_activity(model: BatchViewModel, task: TaskView, now: float, activi
 
 
 def describe_predicted_conflict(task: TaskView) -> str:
-    """What a running task would conflict with if it were merged now."""
+    """Describe what a running task would conflict with if it were merged now."""
     if not task.predicted_conflicts or task.status not in AGENT_STATUSES:
         return ""
     (other, files), *rest = task.predicted_conflicts
@@ -83,7 +83,7 @@ def describe_predicted_conflict(task: TaskView) -> str:
 
 
 def shorten_reason(task: TaskView, now: float) -> str:
-    """The reason without what the status column already says."""
+    """Return the reason without what the status column already says."""
     if task.waiting is WaitReason.BACKOFF and task.retry_at is not None:
         return f"{_RETRY_VERBS.get(task.status, 'retrying')} in {format_elapsed(task.retry_at - now)}: {task.short}"
     if task.status is TaskStatus.DONE and task.short.startswith(_MERGED_REASON):
@@ -92,7 +92,7 @@ def shorten_reason(task: TaskView, now: float) -> str:
 
 
 def describe_phase(task: TaskView, activity: Mapping[str, str]) -> str:
-    """The phase, else the last activity, with the number of a repeated attempt."""
+    """Return the phase, else the last activity, with the number of a repeated attempt."""
     phase = task.phase or activity.get(task.id, "")
     if task.attempt <= 1:
         return phase
@@ -172,7 +172,7 @@ def _add_titles(widths: ColumnWidths, widest: int) -> ColumnWidths:
 
 
 def render_row(row: TaskRow, columns: ColumnWidths, terminal: TerminalStyle) -> StyledLine:
-    """A line exactly as wide as the table; the activity uses columns that are empty in this row."""
+    """Render a line exactly as wide as the table; the activity uses columns that are empty in this row."""
     pieces: list[StyledText] = [(terminal.pad(_format_label(row, columns, terminal), columns.label), "")]
     pieces.append((" " * COLUMN_GAP + terminal.pad(row.status, columns.status), STATUS_STYLES[row.task.status]))
     if _shows_duration(row, columns):
@@ -185,7 +185,7 @@ def render_row(row: TaskRow, columns: ColumnWidths, terminal: TerminalStyle) -> 
 
 
 def fit_activity(row: TaskRow, columns: ColumnWidths, terminal: TerminalStyle) -> tuple[str, str]:
-    """The activity and the warning after it; if both don't fit, only the warning."""
+    """Return the activity and the warning after it; if both don't fit, only the warning."""
     width = get_activity_width(row, columns)
     text = (
         f"{terminal.pad(row.diffstat, columns.diffstat)}{' ' * COLUMN_GAP}{row.activity}"
@@ -213,7 +213,7 @@ def _render_activity(row: TaskRow, columns: ColumnWidths, terminal: TerminalStyl
 
 
 def get_activity_width(row: TaskRow, columns: ColumnWidths) -> int:
-    """The width left for this task's activity."""
+    """Return the width left for this task's activity."""
     shown = [columns.label, columns.status]
     shown += [columns.duration] if _shows_duration(row, columns) else []
     shown += [columns.agent, columns.cost] if _shows_agent_or_cost(row, columns) else []

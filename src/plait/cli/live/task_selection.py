@@ -1,4 +1,4 @@
-"""Which tasks to show if there isn't room for all: needing a person, running, failed, next."""
+"""Choose the tasks to show if there isn't room for all: those that need a person, running, failed, next."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ _FAILED_RANK = 2
 
 @dataclass(frozen=True, slots=True)
 class TaskSelection:
-    """`shown` in the plan's order; `hidden` counts the others by status."""
+    """The tasks to show: `shown` in the plan's order; `hidden` counts the others by status."""
 
     shown: tuple[TaskView, ...]
     hidden: tuple[tuple[TaskStatus, int], ...] = ()
 
 
 def select_visible_tasks(tasks: Sequence[TaskView], rows: int) -> TaskSelection:
-    """As many as fit in `rows`; one row is kept for the count of the others."""
+    """Select as many tasks as fit in `rows`; one row is kept for the count of the others."""
     if len(tasks) <= rows:
         return TaskSelection(tuple(tasks))
     ranked = sorted(range(len(tasks)), key=_make_sort_key(tasks))
@@ -48,7 +48,7 @@ def select_visible_tasks(tasks: Sequence[TaskView], rows: int) -> TaskSelection:
 
 
 def _make_sort_key(tasks: Sequence[TaskView]) -> Callable[[int], tuple[int, float, int]]:
-    """Most important first; ended tasks from the latest, others in the plan's order."""
+    """Return a sort key, the most important tasks first; ended tasks from the latest, others in the plan's order."""
     failed = [index for index, task in enumerate(tasks) if _RANKS[task.status] == _FAILED_RANK]
     failed.sort(key=lambda index: -(tasks[index].ended_at or 0.0))
     last = set(failed[:_MAX_FAILURES])

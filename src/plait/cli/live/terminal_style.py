@@ -20,7 +20,7 @@ _MAX_CHARS_PER_CELL = 8  # any number of combining marks can be stacked on one l
 
 @dataclass(frozen=True, slots=True)
 class TerminalStyle:
-    """`signs` are shown beside statuses; corners, rule and side draw the box."""
+    """The signs of a terminal. `signs` are shown beside statuses; corners, rule and side draw the box."""
 
     encoding: str
     signs: dict[TaskStatus, str]
@@ -32,18 +32,18 @@ class TerminalStyle:
     minus: str
 
     def sanitize(self, text: str) -> str:
-        """The text on one line, without control characters, in characters the encoding has."""
+        """Put the text on one line, without control characters, in characters the encoding has."""
         line = replace_control_chars(" ".join(text[:_MAX_CHARS].split()))
         if self.encoding == "utf-8" and line.isprintable():
             return line
         return line.encode(self.encoding, "replace").decode(self.encoding)
 
     def replace_signs(self, text: str) -> str:
-        """Replace signs in plait's own texts by those this terminal has."""
+        """Replace signs in plait's own texts with those this terminal has."""
         return text.replace("·", self.dot).replace("…", self.ellipsis).replace(MINUS_SIGN, self.minus)
 
     def fit(self, text: str, width: int) -> str:
-        """The text cut to `width` cells, with an ellipsis if it was longer."""
+        """Cut the text to `width` cells, with an ellipsis if it was longer."""
         if width <= 0:
             return ""
         text = text[: width * _MAX_CHARS_PER_CELL]
@@ -64,7 +64,7 @@ class TerminalStyle:
         return [self.fit(line, width) for line in lines]
 
     def fit_middle(self, text: str, width: int) -> str:
-        """Like `fit`, but cut in the middle, for texts with a common beginning."""
+        """Cut the text like `fit`, but in the middle, for texts with a common beginning."""
         if width < 5 or cell_len(text) <= width:
             return self.fit(text, width)
         tail = width // 2
@@ -104,7 +104,7 @@ _UNICODE_SIGNS = f"╭╮╰╯─│·…{MINUS_SIGN}" + "".join(_SIGNS.values(
 
 
 def choose_terminal_style(encoding: str) -> TerminalStyle:
-    """Unicode signs if the encoding has all of them, else ASCII."""
+    """Choose Unicode signs if the encoding has all of them, else ASCII."""
     try:
         name = codecs.lookup(encoding).name
     except LookupError:

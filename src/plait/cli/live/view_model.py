@@ -14,7 +14,7 @@ from plait.core.views import BatchView, make_batch_view
 
 @dataclass(frozen=True, slots=True)
 class RunningGate:
-    """It runs on the first `size` merges. After a failure, one of `suspects` is the cause."""
+    """The gate that runs, on the first `size` merges. After a failure, one of `suspects` is the cause."""
 
     command: str
     size: int
@@ -24,8 +24,9 @@ class RunningGate:
 
 @dataclass(frozen=True, slots=True)
 class BatchViewModel:
-    """`limits`: unavailable providers, and until when. `ending`: tasks whose attempt was asked to end. `spent`: what
-    running attempts have cost so far. `rebuild_without`: the tasks left out of a branch being rebuilt.
+    """The batch as a frame shows it. `limits`: unavailable providers, and until when. `ending`: tasks whose attempt was
+    asked to end. `spent`: what running attempts have cost so far. `rebuild_without`: the tasks left out of a branch
+    being rebuilt.
     """
 
     view: BatchView
@@ -41,7 +42,7 @@ class BatchViewModel:
 
 
 def build_view_model(state: State, batch_id: str, waves: Sequence[Sequence[str]]) -> BatchViewModel:
-    """Linear in the number of tasks, so it is built once per change, not once per frame."""
+    """Build the model. This is linear in the number of tasks, so it is done once per change, not once per frame."""
     batch = state.batches[batch_id]
     view = make_batch_view(state, batch)
     return BatchViewModel(
@@ -72,7 +73,7 @@ def _find_running_gate(batch: BatchState) -> RunningGate | None:
 
 
 def _find_current_wave(view: BatchView, waves: Sequence[Sequence[str]]) -> tuple[int, int] | None:
-    """The first wave that has not ended, and how many there are."""
+    """Return the first wave that has not ended, and how many there are."""
     unfinished = {task.id for task in view.tasks if not task.status.is_terminal}
     open_waves = (number for number, names in enumerate(waves, 1) if not unfinished.isdisjoint(names))
     current = next(open_waves, None)
