@@ -32,7 +32,7 @@ _MAX_SECRET_BYTES = 4096
 
 @dataclass(frozen=True, slots=True)
 class NotificationMessage:
-    """`type` is the notification's kind, or `test`. `delivery` is the same for every try."""
+    """A message. `type` is the notification's kind, or `test`. `delivery` is the same for every try."""
 
     type: str
     title: str
@@ -46,7 +46,7 @@ class NotificationMessage:
     seq: int | None = None
 
     def body(self) -> bytes:
-        """ASCII JSON, so any task name can be sent."""
+        """Return the body as ASCII JSON, so any task name can be sent."""
         content = {
             "type": self.type,
             "title": self.title,
@@ -62,7 +62,7 @@ class NotificationMessage:
 
 
 class DeliveryError(Exception):
-    """Why a message wasn't delivered, without secrets."""
+    """A message wasn't delivered; says why, without secrets."""
 
     def __init__(self, message: str, *, hint: str = "", is_retryable: bool = False) -> None:
         super().__init__(message)
@@ -78,10 +78,10 @@ class NotificationChannel(Protocol):
 
     @property
     def key(self) -> str:
-        """Identifies the channel without revealing its address."""
+        """An id of the channel that doesn't reveal its address."""
 
     def send(self, message: NotificationMessage) -> None:
-        """Raises DeliveryError. It may take a while, but not forever."""
+        """Send a message; raises DeliveryError. It may take a while, but not forever."""
 
 
 def build_message(notification: Notification, project: str, journal: str) -> NotificationMessage:
@@ -111,13 +111,13 @@ def _format_time(at: float) -> str:
 
 
 def sign_body(secret: bytes, body: bytes, at: int) -> str:
-    """Signs the time with the body, so an old message can't be replayed."""
+    """Sign the time with the body, so an old message can't be replayed."""
     signature = hmac.new(secret, f"{at}.".encode() + body, hashlib.sha256).hexdigest()
     return f"t={at},v1={signature}"
 
 
 class WebhookChannel:
-    """`secret` is called for each message and may raise DeliveryError; None: messages aren't signed."""
+    """A webhook. `secret` is called for each message and may raise DeliveryError; None: messages aren't signed."""
 
     def __init__(
         self,
@@ -150,7 +150,9 @@ class WebhookChannel:
         _check_status(self._post(body, headers))
 
     def _post(self, body: bytes, headers: dict[str, str]) -> int:
-        """The status of the answer. Its body isn't read, and httpx's messages aren't shown: they may name the address."""
+        """Post a body and return the status of the answer. The answer's body isn't read, and httpx's messages aren't
+        shown: they may name the address.
+        """
         import httpx
 
         try:
@@ -194,7 +196,7 @@ def _is_local(url: str) -> bool:
 
 
 def read_secret(path: Path) -> bytes:
-    """Without surrounding white space. Raises DeliveryError: unsigned messages aren't sent."""
+    """Read the secret without surrounding white space. Raises DeliveryError: unsigned messages aren't sent."""
     try:
         secret = read_private_file(path.expanduser(), _MAX_SECRET_BYTES + 1, follow_links=True).strip()
     except NotPrivateError:
@@ -236,7 +238,7 @@ class AppriseChannel:
         return hashlib.sha256(self._url.encode()).hexdigest()[:16]
 
     def send(self, message: NotificationMessage) -> None:
-        """Apprise reports the reason only to its logger, together with the address."""
+        """Send a message. Apprise reports the reason of a failure only to its logger, together with the address."""
         try:
             delivered = _notify(self._url, message)
         except ImportError:
@@ -253,7 +255,7 @@ class AppriseChannel:
 
 
 def _notify(url: str, message: NotificationMessage) -> bool | None:
-    """None: apprise doesn't know the service, or the address is incomplete."""
+    """Send by apprise; None: it doesn't know the service, or the address is incomplete. Else whether it was sent."""
     from apprise import Apprise, AppriseAsset, NotifyFormat  # an extra, and slow to import
 
     to = Apprise(asset=AppriseAsset(async_mode=False, storage_mode="memory"))

@@ -32,13 +32,13 @@ class DeliveryThread:
             self._thread.start()
 
     def stop(self) -> None:
-        """Not to call `work` again; one in progress continues."""
+        """Don't call `work` again; a call in progress continues."""
         with self._changed:
             self.is_stopping = True
             self._changed.notify()
 
     def join(self, timeout: float) -> bool:
-        """Wait for its end; False if that takes longer."""
+        """Wait for the thread's end; return False if that takes longer."""
         if self._thread is not None:
             self._thread.join(timeout)
         return self._thread is None or not self._thread.is_alive()

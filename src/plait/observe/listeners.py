@@ -1,4 +1,4 @@
-"""What listens to the engine's records: the notifier and the tracer that the settings ask for."""
+"""The listeners to the engine's records: the notifier and the tracer that the settings ask for."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ class RecordListener(Protocol):
     """Gets every durable record. It never blocks the engine and never raises."""
 
     def replay(self, record: Record) -> None:
-        """A record from before this engine started."""
+        """Take a record from before this engine started."""
 
     def handle_records(self, state: State, records: Sequence[Record]) -> None:
-        """These records are durable and folded into `state`."""
+        """Take these records, which are durable and folded into `state`."""
 
     @property
     def is_idle(self) -> bool:
@@ -42,7 +42,7 @@ _OTEL_ENDPOINTS = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_END
 
 
 def open_listeners(location: RepoLocation, config: Config, journal: str) -> Iterator[RecordListener]:
-    """`journal` is the journal's id."""
+    """Open the configured listeners; `journal` is the journal's id."""
     if config.engine.traces or _is_otel_enabled(os.environ):
         from plait.observe.tracing import open_tracer  # few engines have one
 
@@ -78,7 +78,7 @@ def open_channels(config: Config) -> list[NotificationChannel]:
 
 
 def _load_secret(notify: NotifyConfig) -> bytes | None:
-    """`notify.secret` takes precedence over `notify.secret_file`."""
+    """Load the secret; `notify.secret` takes precedence over `notify.secret_file`."""
     from plait.observe.channels import read_secret
 
     if notify.secret is not None:
@@ -88,7 +88,7 @@ def _load_secret(notify: NotifyConfig) -> bytes | None:
 
 @dataclass(frozen=True, slots=True)
 class DeliveryResult:
-    """`address` is masked; `error` "": the message was delivered."""
+    """The result of a delivery. `address` is masked; `error` "": the message was delivered."""
 
     address: str
     error: str = ""

@@ -36,7 +36,7 @@ _MAX_LOG_BYTES = 1 << 20  # a larger file isn't ours
 
 @dataclass(frozen=True, slots=True)
 class NotifierOptions:
-    """`on`: the kinds to send; `project` and `journal` are named in messages."""
+    """The options of the notifier. `on`: the kinds to send; `project` and `journal` are named in messages."""
 
     on: Collection[NotificationKind]
     project: str
@@ -44,7 +44,7 @@ class NotifierOptions:
 
 
 class Notifier:
-    """Public methods are called by the engine's thread; the queues belong to the notifier's."""
+    """Sends notifications. Public methods are called by the engine's thread; the queues belong to the notifier's."""
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class Notifier:
         self._since = 0.0
 
     def replay(self, record: Record) -> None:
-        """An earlier engine may have died before it sent this."""
+        """Keep a record that an earlier engine may not have notified about before it died."""
         if record.at >= self._horizon and self._past is not None and isinstance(record.event, NOTIFYING_EVENTS):
             self._past.append(record)
 
@@ -81,12 +81,12 @@ class Notifier:
 
     @property
     def is_idle(self) -> bool:
-        """Doesn't wait forever for a receiver that never answers."""
+        """Whether nothing is being delivered. A receiver that doesn't answer for long doesn't count."""
         with self._lock:
             return not self._busy or time.monotonic() - self._since > MAX_WAIT_SECONDS
 
     def close(self) -> None:
-        """The next engine sends what is left."""
+        """Stop; the next engine sends what is left."""
         self._thread.stop()
         if self._thread.join(CLOSE_TIMEOUT_SECONDS):
             self._distribute()
@@ -114,7 +114,7 @@ class Notifier:
         return build_message(notification, self._options.project, self._options.journal)
 
     def _deliver_due(self) -> float | None:
-        """Returns the seconds until the next delivery is due."""
+        """Deliver what is due; return the seconds until the next delivery."""
         self._distribute()
         for queue in self._queues:
             if queue.due is not None and queue.due <= time.monotonic() and not self._thread.is_stopping:
@@ -159,12 +159,12 @@ class DeliveryQueue:
         self.due: float | None = None
 
     def start_after(self, seq: int) -> None:
-        """A new channel gets nothing from before."""
+        """Start a new channel after this record: it gets nothing from before."""
         if self._log.find(self._channel.key) is None:
             self._record_cursor(DeliveryCursor(seq))
 
     def add(self, notifications: Sequence[Notification], last_seq: int, gather: float) -> None:
-        """`last_seq`: the last record that these notifications cover."""
+        """Add notifications; `last_seq` is the last record that they cover."""
         known = self._log.find(self._channel.key) or DeliveryCursor(0)
         fresh = [notification for notification in notifications if not known.covers(notification.id)]
         self._last_seq = max(self._last_seq, last_seq)
@@ -227,7 +227,7 @@ class DeliveryQueue:
 
 @dataclass(frozen=True, slots=True)
 class DeliveryCursor:
-    """Sent: all notifications of records up to `upto`, and those with ids in `also`."""
+    """What was sent: all notifications of records up to `upto`, and those with ids in `also`."""
 
     upto: int
     also: frozenset[tuple[int, str]] = frozenset()
@@ -237,18 +237,18 @@ class DeliveryCursor:
 
 
 class DeliveryLog:
-    """The log of one journal: if the journal was replaced, it is empty. An unreadable file counts as empty."""
+    """The delivery log of one journal: if the journal was replaced, it is empty. An unreadable file counts as empty."""
 
     def __init__(self, folder: Path, journal: str) -> None:
         self._path, self._journal = folder / DELIVERY_LOG_FILE, journal
         self._cursors = _read_cursors(self._path, journal)
 
     def find(self, channel: str) -> DeliveryCursor | None:
-        """None: nothing was sent to this channel yet."""
+        """Return the cursor of a channel; None if nothing was sent to it yet."""
         return self._cursors.get(channel)
 
     def record(self, channel: str, mark: DeliveryCursor) -> None:
-        """Raises OSError if it can't be written; it is kept in memory all the same."""
+        """Record a cursor. Raises OSError if it can't be written; it is kept in memory all the same."""
         if self._cursors.get(channel) != mark:
             self._cursors[channel] = mark
             self._write()

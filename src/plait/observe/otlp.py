@@ -30,7 +30,7 @@ _LOGGER = "opentelemetry"
 
 
 class OtlpExporter:
-    """`url` None: OpenTelemetry's variables say where to send, with which headers and certificates."""
+    """Sends spans. `url` None: OpenTelemetry's variables say where to send, with which headers and certificates."""
 
     def __init__(self, url: str | None, version: str, about: Mapping[str, str]) -> None:
         self._last_warning = _capture_warnings()
@@ -47,7 +47,7 @@ class OtlpExporter:
         self._tracer = provider.get_tracer(NAME, version)
 
     def send(self, spans: Sequence[Span]) -> str | None:
-        """None: they were delivered. Else why not."""
+        """Send spans; return None if they were delivered, else why not."""
         self._made.clear()
         for span in spans:
             self._make_span(span)
@@ -57,7 +57,7 @@ class OtlpExporter:
         return self._last_warning.last or "they were refused"
 
     def close(self) -> None:
-        """Makes a running `send` give up soon."""
+        """Make a running `send` give up soon."""
         self._exporter.shutdown()  # type: ignore[no-untyped-call]  # the SDK says no types here
 
     def _make_span(self, span: Span) -> None:
@@ -76,7 +76,7 @@ class OtlpExporter:
 
 
 class _FixedIds(IdGenerator):
-    """Ids derived from names: a span that is sent twice is the same span."""
+    """Derives ids from names: a span that is sent twice is the same span."""
 
     trace = span = 1
 
@@ -96,7 +96,7 @@ class _SpanCollector(SpanProcessor):
 
 
 class _LastWarning(logging.Handler):
-    """The SDK reports errors only to its logger."""
+    """Keeps the last warning, because the SDK reports errors only to its logger."""
 
     last = ""
 
@@ -105,7 +105,7 @@ class _LastWarning(logging.Handler):
 
 
 def _capture_warnings() -> _LastWarning:
-    """Instead of writing to standard error, which is the engine's log."""
+    """Capture the SDK's warnings, which would go to standard error, the engine's log."""
     handler = _LastWarning(logging.WARNING)
     logger = logging.getLogger(_LOGGER)
     logger.handlers, logger.propagate = [handler], False
@@ -113,7 +113,7 @@ def _capture_warnings() -> _LastWarning:
 
 
 def _build_resource(about: Mapping[str, str]) -> Resource:
-    """OpenTelemetry's variables take precedence over plait's own attributes."""
+    """Build the resource; OpenTelemetry's variables take precedence over plait's own attributes."""
     configured = Resource.create()
     unnamed = str(configured.attributes.get(SERVICE_NAME, "")).startswith("unknown_service")
     resource = Resource({**about, SERVICE_NAME: NAME}).merge(configured)

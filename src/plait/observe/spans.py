@@ -33,7 +33,7 @@ _OK_CATEGORIES = frozenset({Category.OK, Category.QUESTION})  # a question isn't
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """`parent` None: a batch. `links` are the spans that it continues."""
+    """A finished span. `parent` None: a batch. `links` are the spans that it continues."""
 
     trace: int
     id: int
@@ -47,12 +47,12 @@ class Span:
 
 
 def make_trace_id(journal: str, batch: str) -> int:
-    """128 bits, never 0, which means none."""
+    """Return 128 bits, never 0, which means none."""
     return _hash_number(16, journal, batch)
 
 
 def make_span_id(journal: str, *name: str | int) -> int:
-    """64 bits, never 0."""
+    """Return 64 bits, never 0."""
     return _hash_number(8, journal, *map(str, name))
 
 
@@ -63,12 +63,12 @@ def _hash_number(size: int, *parts: str) -> int:
 
 
 def clean_text(text: str) -> str:
-    """Untrusted text, bounded and without surrogates."""
+    """Bound an untrusted text, and replace surrogates in it."""
     return text[:MAX_TEXT_CHARS].encode(errors="replace").decode()
 
 
 def make_spend_attributes(spend: Spend) -> Attributes:
-    """Without unknown amounts."""
+    """Return the known amounts of a spend as attributes."""
     attributes: Attributes = {"plait.cost.usd": spend.microusd / 1e6, "plait.cost.tokens": spend.tokens}
     return {name: value for name, value in attributes.items() if value}
 
@@ -110,12 +110,12 @@ _STEP_KINDS: Mapping[type, str] = {
 
 
 def get_step_name(event: BranchStep | r.BranchEnd) -> tuple[str, str]:
-    """The kind and the task ("": none) of the step that this starts or ends. A batch has at most one in progress."""
+    """Return the kind and the task ("": none) of the step, one per batch at a time, that an event starts or ends."""
     return _STEP_KINDS[type(event)], getattr(event, "task", "")
 
 
 def describe_branch_result(report: r.BranchEnd) -> tuple[Attributes, str | None]:
-    """The attributes of the step's span, and its error; None: it succeeded."""
+    """Return the attributes of the step's span, and its error; None: it succeeded."""
     match report:
         case r.MergeDone():
             return {"plait.commit": report.commit}, None
@@ -147,7 +147,7 @@ _SpanName = tuple[str | int, ...]
 
 @dataclass(frozen=True, slots=True)
 class _Draft:
-    """A span by names; `previous` is the one that it continues."""
+    """A span whose parent and predecessor are names; `previous` is the one that it continues."""
 
     name: str
     key: _SpanName
@@ -168,7 +168,7 @@ class _Attempt:
 
 @dataclass(slots=True)
 class _Batch:
-    """`runs` counts how often it was opened."""
+    """A batch and its current span. `runs` counts how often it was opened."""
 
     id: str
     start: float
@@ -184,16 +184,16 @@ class _Batch:
 
     @property
     def name(self) -> _SpanName:
-        """The name of its current span."""
+        """The name of the batch's current span."""
         return ("batch", self.runs)
 
     def task(self, task: str) -> _SpanName:
-        """The name of the task's current span."""
+        """Return the name of the task's current span."""
         return ("task", task, self.task_end_counts[task] + 1)
 
 
 class SpanBuilder:
-    """`journal` is the journal's id, which is part of every trace id."""
+    """Builds spans from records. `journal` is the journal's id, which is part of every trace id."""
 
     def __init__(self, journal: str) -> None:
         self._journal = journal
@@ -202,7 +202,7 @@ class SpanBuilder:
         self._attempts: dict[Attempt, _Attempt] = {}
 
     def add(self, record: Record) -> list[Span]:
-        """The spans that this record ends."""
+        """Add a record; return the spans that it ends."""
         at, event = record.at, record.event
         match event:
             case q.Submit() | q.Retry() | q.Recheck() | q.Resolve() | q.Feedback() | q.Drop():
@@ -297,7 +297,7 @@ class SpanBuilder:
         yield self._make_span(batch, at, draft)
 
     def _end_step(self, at: float, report: r.BranchEnd) -> Iterator[Span]:
-        """Reports may come late or twice: a step that isn't in progress has no span."""
+        """Yield the span of a step. Reports may come late or twice: a step that isn't in progress has no span."""
         batch = self._batches.get(report.batch)
         what, task = get_step_name(report)
         start = batch.steps.get((what, task)) if batch is not None else None
@@ -340,7 +340,7 @@ class SpanBuilder:
         yield self._make_span(batch, at, _Draft("batch", batch.name, None, batch.start, about, error, before))
 
     def _make_span(self, batch: _Batch, at: float, draft: _Draft) -> Span:
-        """If the clock was set back, the span is short, but never ends before its start."""
+        """Make a span. If the clock was set back, it is short, but never ends before its start."""
 
         def number(name: _SpanName) -> int:
             return make_span_id(self._journal, batch.id, *name)

@@ -30,7 +30,7 @@ WriteLog = Callable[[str], None]
 
 
 def open_tracer(folder: Path, journal: str, url: str | None, version: str, log: WriteLog) -> Tracer:
-    """`folder` holds the cursor; `url` None: OpenTelemetry's variables say where to send."""
+    """Open a tracer. `folder` holds the cursor; `url` None: OpenTelemetry's variables say where to send."""
 
     def channel() -> SpanExporter:
         from plait.observe.otlp import OtlpExporter  # an extra, and slow to import
@@ -41,13 +41,13 @@ def open_tracer(folder: Path, journal: str, url: str | None, version: str, log: 
 
 
 def add_traces_path(url: str) -> str:
-    """The default path, unless the URL has one."""
+    """Add the default path, unless the URL has one."""
     parts = urlsplit(url)
     return urlunsplit(parts._replace(path=_TRACES_PATH)) if parts.path in {"", "/"} else url
 
 
 class Tracer:
-    """Spans that couldn't be sent are sent by the next engine: those after the cursor's record."""
+    """Sends spans. Those after the cursor's record, which couldn't be sent, are sent by the next engine."""
 
     def __init__(self, journal: str, cursor: TraceCursor, channel: Callable[[], SpanExporter], say: WriteLog) -> None:
         self._spans = SpanBuilder(journal)
@@ -82,10 +82,10 @@ class SpanExporter(Protocol):
     """Sends spans to a receiver."""
 
     def send(self, spans: Sequence[Span]) -> str | None:
-        """None: they were delivered. Else why not."""
+        """Send spans; return None if they were delivered, else why not."""
 
     def close(self) -> None:
-        """Makes a running `send` give up soon. Called from another thread."""
+        """Make a running `send` give up soon. Called from another thread."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +97,8 @@ class SpanBatch:
 
 
 class SpanSender:
-    """`open_channel` is called in the thread; if it raises ImportError, nothing is ever sent. `on_arrival` gets the record
-    up to which everything was delivered.
+    """Sends spans in a thread, where `open_channel` is called; if that raises ImportError, nothing is ever sent.
+    `on_arrival` gets the record up to which everything was delivered.
     """
 
     def __init__(
@@ -142,7 +142,7 @@ class SpanSender:
             self._log(f"warning: more than {MAX_WAITING_SPANS} spans are waiting; dropping the oldest")
 
     def _send_some(self) -> float | None:
-        """Returns how long to wait before the next call."""
+        """Send some spans; return how many seconds to wait before the next call."""
         wait = self._retry_at - time.monotonic()
         if wait > 0:
             return wait
@@ -206,13 +206,13 @@ class SpanSender:
 
 
 class TraceCursor:
-    """The record up to which all spans were delivered, in a file. If it is lost, some spans are sent twice or not at all."""
+    """The file with the last record whose spans were delivered. Losing it repeats or loses some spans."""
 
     def __init__(self, path: Path, journal: str) -> None:
         self._path, self._journal = path, journal
 
     def read(self) -> int | None:
-        """None: nothing of this journal was ever sent."""
+        """Return the record; None if nothing of this journal was ever sent."""
         try:
             journal, seq = self._path.read_text().split()
             return int(seq) if journal == self._journal else None
