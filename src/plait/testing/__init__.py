@@ -1,1 +1,1 @@
-"""What a plugin author tests with: contract suites, a scripted batch, and a simulated world."""
+"""Tools for plugin authors' tests: contract suites, a scripted batch, and a simulated world."""

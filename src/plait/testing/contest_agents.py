@@ -42,15 +42,15 @@ class _ScriptAgent:
 
 
 class Amber(_ScriptAgent):
-    """One of two that write."""
+    """One of the two agents that write."""
 
 
 class Birch(_ScriptAgent):
-    """The other one."""
+    """The other agent that writes."""
 
 
 class Judge(_ScriptAgent):
-    """It writes nothing."""
+    """An agent that judges and writes nothing."""
 
 
 class _SpendParser:

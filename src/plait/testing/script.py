@@ -79,7 +79,7 @@ class Script:
         return self.apply(make(f"r{self._requests}"))
 
     def apply(self, *events: Request | Report) -> list[Decision]:
-        """Fold these and all that follows at once; the decisions made are returned."""
+        """Fold these and all that follows at once; return the decisions made."""
         self.now += 1
         return self._fold(*events)
 
@@ -97,7 +97,7 @@ class Script:
     def exit_attempt(
         self, name: str, category: Category = Category.OK, batch: str = BATCH, **outcome: object
     ) -> list[Decision]:
-        """The task's running attempt exits; a good one leaves a commit named after the task."""
+        """Let the task's running attempt exit; a successful one leaves a commit named after the task."""
         task = self.task(name, batch)
         attempt = next(iter(task.alive))
         usual = Outcome(category, tip=f"tip-{name}" if category is Category.OK else None)
@@ -162,7 +162,7 @@ class Script:
         return self.apply(GateDone(BATCH, gate.n, passed))
 
     def finish_publish(self, url: str = "") -> list[Decision]:
-        """What is being published arrives."""
+        """Report that what is being published has arrived."""
         order = self.batch().publishing
         assert order is not None
         return self.apply(PublishDone(BATCH, order.n, url, order.commit))

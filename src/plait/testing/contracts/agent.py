@@ -1,4 +1,4 @@
-"""What an Agent must do, and helpers that run its output parser on given and on broken output."""
+"""What an Agent must do, and helpers that run its output parser on valid and on broken output."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def make_context(*, session: str | None = None, model: str = "", n: int = 1) -> 
 
 
 def mangle_event(event: Mapping[str, object]) -> Iterator[str]:
-    """The event with something wrong at each of its places in turn, then cut off, endless, and deep."""
+    """Yield the event with an error at each of its places in turn, then cut off, endless, and deep."""
     for wrong in _WRONG_VALUES:
         for changed in _change_each_place(event, wrong):
             yield json.dumps(changed)
@@ -107,7 +107,7 @@ def mangle_event(event: Mapping[str, object]) -> Iterator[str]:
 
 
 def _change_each_place(tree: object, wrong: object) -> Iterator[object]:
-    """The tree with one place changed, for each of its places."""
+    """Yield the tree with one place changed, for each of its places."""
     yield wrong if not isinstance(tree, Mapping) else {**tree, "type": wrong}
     if isinstance(tree, Mapping):
         for name, value in tree.items():

@@ -57,8 +57,9 @@ class RecordedCallbacks:
 
 @dataclass(slots=True)
 class ExecutorHarness:
-    """`open_executor` opens an executor for the same machine each time. `wait_until` runs its loop until a condition
-    holds, or gives up. `repository` is the checkout whose worktrees it makes; `executor` is the first one opened.
+    """What the contract needs. `open_executor` opens an executor for the same machine each time. `wait_until` runs its
+    loop until a condition is true, or gives up. `repository` is the checkout whose worktrees it makes; `executor` is
+    the first one opened.
     """
 
     open_executor: Callable[[ExecutorCallbacks], Executor]
@@ -73,12 +74,12 @@ class ExecutorHarness:
         self.executor = self.open_executor(self.callbacks)
 
     def make_job(self, lines: str, task: str = "one", env: Mapping[str, str] | None = None) -> AttemptSpec:
-        """These lines of `sh`, in place."""
+        """Make an attempt that runs these lines of `sh` in place."""
         environment = {"PATH": os.environ["PATH"], **(env or {})}
         return AttemptSpec(Attempt("batch", task, Step.WRITE, 1), ("sh", "-c", lines), str(self.workspace), environment)
 
     def make_worktree_job(self, lines: str, base: str, task: str = "one") -> AttemptSpec:
-        """These lines of `sh`, in the task's own workspace."""
+        """Make an attempt that runs these lines of `sh` in the task's own workspace."""
         job = self.make_job(lines, task)
         return self.put_into_worktree(job, base)
 
@@ -98,7 +99,7 @@ class ExecutorHarness:
         return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
 
     def commit_file(self, name: str, text: str) -> str:
-        """Commit a file to the repository, which is made if needed. The commit."""
+        """Commit a file to the repository, which is made if needed; return the commit."""
         if not self.repository.exists():
             self.repository.mkdir(parents=True)
             self.git("init", "--quiet")
@@ -110,7 +111,7 @@ class ExecutorHarness:
         return self.git("rev-parse", "HEAD")
 
     def capture(self, job: AttemptSpec) -> CapturedChange | Exception:
-        """What the attempt left, as a commit."""
+        """Commit what the attempt left; return the change, or the error."""
         results: list[CapturedChange | Exception] = []
         spec = job.capture or CaptureSpec(job.attempt, job.base, CommitInfo("result"))
         self.executor.workspaces.capture(spec, results.append, results.append, lambda _: None)
@@ -118,7 +119,7 @@ class ExecutorHarness:
         return results[0]
 
     def start(self, lines: str, task: str = "one", env: Mapping[str, str] | None = None) -> Attempt:
-        """Start a script, and wait until it says `: >up`."""
+        """Start a script, and wait until it runs `: >up`."""
         job = self.make_job(lines, task, env)
         (self.workspace / "up").unlink(missing_ok=True)
         self.executor.start(job)
@@ -127,7 +128,7 @@ class ExecutorHarness:
         return job.attempt
 
     def run(self, lines: str, task: str = "one", env: Mapping[str, str] | None = None) -> int | str:
-        """Start a script, and wait for its end."""
+        """Start a script, wait for its end, and return that."""
         job = self.make_job(lines, task, env)
         self.executor.start(job)
         return self.wait_for_end(job.attempt)
@@ -137,7 +138,7 @@ class ExecutorHarness:
         return self.callbacks.ends[attempt]
 
     def wait_for_pid(self, name: str) -> int:
-        """The number that a script writes to this file."""
+        """Return the number that a script writes to this file."""
         path = self.workspace / name
         assert self.wait_until(lambda: path.exists() and path.read_text().endswith("\n")), f"no {name}"
         return int(path.read_text())

@@ -69,7 +69,7 @@ class InboxContract:
         assert list(inbox.pending()) == []
 
     def test_an_id_that_was_never_here_can_be_taken(self, inbox: Inbox) -> None:
-        """An engine says so after a crash, about what its journal holds."""
+        """An engine does this after a crash, for requests that its journal holds."""
         inbox.mark_taken(["1", "1"])
         inbox.put(ONE)
         assert list(inbox.pending()) == []

@@ -155,7 +155,7 @@ class JournalContract:
         journal.close()
 
     def test_it_is_a_list_and_a_mapping(self, fresh: OpenJournal, reader_of: OpenReader) -> None:
-        """Whatever is done to it, it holds what a plain list and a plain dict would."""
+        """Whatever is done to it, it has the same content as a plain list and a plain dict."""
 
         class Model(RuleBasedStateMachine):
             def __init__(self) -> None:

@@ -19,7 +19,7 @@ def number_records(facts: Sequence[tuple[float, Event]], after: int = 0) -> list
 
 
 def make_records(first: int, last: int) -> list[Record]:
-    """The records from `first` to `last`, both included. A record's content follows from its seq."""
+    """Make the records from `first` to `last`, both included. A record's content follows from its seq."""
     return [Record(seq, seq / 8, EngineTaken(seq, "host")) for seq in range(first, last + 1)]
 
 

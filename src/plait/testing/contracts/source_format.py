@@ -39,7 +39,7 @@ class FormatUnderTest:
         return self.module.read(SourceFiles(self.path, (Document(self.path, to_printable(text)),)))
 
     def write(self, text: str, changes: Sequence[StatusChange]) -> str:
-        """The text of the source's own file after these changes."""
+        """Return the text of the source's own file after these changes."""
         for writer in self.module.writers(self.path, changes):
             if writer.path == self.path:
                 return writer.apply(text, changes).text
@@ -50,7 +50,7 @@ class FormatUnderTest:
 
 
 def check_lossless(subject: FormatUnderTest, text: str) -> None:
-    """Reading and writing without a change is the identity; so is writing what the text says already."""
+    """Check that reading, and writing without a change, is the identity; so is writing what the text says already."""
     assert subject.write(text, ()) == text
     entries = subject.read(text).entries
     same = [
@@ -60,7 +60,7 @@ def check_lossless(subject: FormatUnderTest, text: str) -> None:
 
 
 def check_status_change(subject: FormatUnderTest, text: str, index: int, mark: SourceStatus) -> None:
-    """One change: the new status is read back, nothing else is different, and only lines of that entry changed."""
+    """Check one change: the new status is read back, nothing else is different, and only lines of that entry changed."""
     before = subject.read(text).entries
     candidates = _find_unambiguous(before)
     if not candidates:
@@ -83,7 +83,7 @@ def check_status_change(subject: FormatUnderTest, text: str, index: int, mark: S
 
 
 def check_any_text(subject: FormatUnderTest, text: str) -> None:
-    """Reading and writing never raise, whatever the text, and every problem has a line."""
+    """Check that reading and writing never raise, whatever the text, and that every problem has a line."""
     reading = subject.read(text)
     lines = len(TextLines(text))
     for problem in reading.problems:
@@ -97,7 +97,7 @@ def check_any_text(subject: FormatUnderTest, text: str) -> None:
 
 
 def _find_unambiguous(entries: Sequence[SourceEntry]) -> list[SourceEntry]:
-    """Entries with unique ids and titles that are no groups."""
+    """Return the entries with unique ids and titles that are no groups."""
     ids = [entry.task.id for entry in entries]
     titles = [entry.task.title for entry in entries]
     return [
@@ -108,7 +108,7 @@ def _find_unambiguous(entries: Sequence[SourceEntry]) -> list[SourceEntry]:
 
 
 def _without_status(entry: SourceEntry) -> SourceEntry:
-    """An entry without its status, its line numbers and its text."""
+    """Return an entry without its status, its line numbers and its text."""
     task = replace(entry.task, body="", origin=None, needs=tuple(replace(n, at=None) for n in entry.task.needs))
     return replace(entry, task=task, status=SourceStatus.TODO, status_text="", since=None, retries=0)
 
@@ -121,7 +121,7 @@ def _line_range(entries: Sequence[SourceEntry], entry: SourceEntry, text: str) -
 
 
 def _find_changed_lines(before: str, after: str) -> list[int]:
-    """The lines of `before` that were changed, or in front of which something was put."""
+    """Return the lines of `before` that were changed, or before which a line was inserted."""
     old, new = TextLines(before).all, TextLines(after).all
     touched: list[int] = []
     for kind, start, stop, _, _ in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
@@ -134,7 +134,7 @@ def _find_changed_lines(before: str, after: str) -> list[int]:
 
 @st.composite
 def mangled_texts(draw: st.DrawFn, texts: st.SearchStrategy[str]) -> str:
-    """A text as found in practice: other line ends, a byte order mark, parts lost, doubled, moved or damaged."""
+    """Draw a text as found in practice: other line ends, a byte order mark, parts lost, doubled, moved or damaged."""
     text = draw(texts)
     for _ in range(draw(st.integers(0, 4))):
         text = draw(st.sampled_from(_DAMAGES))(draw, text)

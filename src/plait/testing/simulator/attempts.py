@@ -1,4 +1,4 @@
-"""What an attempt will do, decided by its name alone: how long it takes, what it says, how it ends.
+"""What an attempt will do, decided by its name alone: how long it takes, what it prints, how it ends.
 
 Simulated providers refuse all work for a while, or all beyond a few attempts at once.
 
@@ -46,7 +46,7 @@ _RETRY_AFTER_CATEGORIES = frozenset({Category.OVERLOADED, Category.NETWORK})
 
 @dataclass(frozen=True, slots=True)
 class AttemptScript:
-    """Times are seconds since the launch. A script that `vanishes` ends without an exit status."""
+    """What an attempt will do, in seconds since its launch. One that `vanishes` ends without an exit status."""
 
     launches_in: float
     lasts: float
@@ -114,7 +114,7 @@ def _verify_script(rng: Random, weather: FaultRates) -> AttemptScript:
 
 
 def _choose_files(rng: Random) -> tuple[str, ...]:
-    """Files that tasks declare, files that no task declares, and files in a declared folder."""
+    """Choose files that tasks declare, files that no task declares, and files in a declared folder."""
     return tuple(sorted(rng.sample(FILES, k=rng.choice((0, 0, 1, 1, 2, 3)))))
 
 
@@ -123,14 +123,14 @@ def _choose_peak(rng: Random) -> int:
 
 
 def _choose_spend(rng: Random, order: AttemptStarted, weather: FaultRates) -> Spend:
-    """Often near what was set aside for it, sometimes far more: a reserve is a guess."""
+    """Choose a spend, often near the reserve, sometimes far more: a reserve is a guess."""
     share = rng.uniform(1.0, 2.5) if rng.random() < weather.overspend else rng.uniform(0.1, 1.0)
     known = order.reserve or Spend(200_000, 4_000)
     return Spend(int(known.microusd * share), int(known.tokens * share))
 
 
 class SimProviders:
-    """Windows of refusal lie in time that passes; what providers say about them is in wall-clock time."""
+    """Simulated providers, which refuse in windows of monotonic time, but say so in wall-clock time."""
 
     __slots__ = ("_capacity", "_chance", "_time", "_windows")
 
@@ -145,7 +145,7 @@ class SimProviders:
         }
 
     def find_refusal_end(self, provider: str, load: int) -> float | None:
-        """When the refusal ends; None if it serves now. `load` includes the attempt that asks."""
+        """Return when the refusal ends; None if the provider serves now. `load` includes the attempt that asks."""
         now = self._time.now
         for start, end in self._windows.get(provider, ()):
             if start <= now < end:
@@ -155,7 +155,7 @@ class SimProviders:
         return None
 
     def schedule_reports(self, tell: Callable[[RateLimited], None]) -> None:
-        """Some windows are noticed from outside: another engine met them first."""
+        """Schedule reports of some windows by another engine, which met them first."""
         for provider, windows in self._windows.items():
             for start, end in windows:
                 if self._chance.happens(0.4, "announced", provider, start):
@@ -189,7 +189,7 @@ class SimAttempt:
     is_waiting: bool = False  # for an answer
     signalled: str = ""
     end_report: AttemptEnd | None = None
-    committed: Outcome | None = None  # what it comes to when what it left is committed
+    committed: Outcome | None = None  # the outcome once its result is committed
     commit_tries: int = 0
     reports: list[Report] = field(default_factory=list)
 
@@ -223,7 +223,7 @@ class SimNodes:
         return (self.count - len(self.dead)) * self._slots
 
     def take_slot(self, attempt: Attempt) -> int:
-        """The node that an attempt runs on."""
+        """Take a slot and return the node that an attempt runs on."""
         if not self._slots:
             return 0
         if not self._free:
@@ -235,11 +235,11 @@ class SimNodes:
             self._free.append(node)
 
     def withdraw(self, node: int) -> None:
-        """The death of the node was noticed."""
+        """Withdraw the slots of a node, whose death was noticed."""
         self._free = deque(other for other in self._free if other != node)
 
     def revive(self, node: int) -> None:
-        """The node is back, and empty."""
+        """Bring the node back, empty."""
         self.dead.discard(node)
         self._free.extend([node] * self._slots)
 
@@ -248,7 +248,7 @@ BLOCKED_COMMITS = 10  # tries that fail where a result can't be committed for lo
 
 
 class SimExecutor:
-    """Starting an attempt twice starts it once; ending one that is over reports its end again."""
+    """A simulated executor. Starting an attempt twice starts it once; ending one that is over reports its end again."""
 
     def __init__(
         self, sim: SimContext, providers: SimProviders, commit: Callable[[AttemptStarted], str | None]
@@ -295,14 +295,14 @@ class SimExecutor:
             self._signal(run, "hard" if ending.now else "soft")
 
     def probe(self, attempt: Attempt) -> list[Report]:
-        """What an engine finds when it looks for this attempt: its end, or that it is running."""
+        """Return what an engine finds when it looks for this attempt: its end, or that it is running."""
         run = self._runs.get(attempt)
         if run is None:
             return []
         return [run.end_report] if run.end_report is not None else list(run.reports)
 
     def commit(self, order: CommitStarted) -> None:
-        """Committing twice commits once."""
+        """Commit a result; committing twice commits once."""
         place = (order.attempt.batch, order.attempt.task)
         if place in self._alive:
             raise Violation("workspace", f"{order.attempt} is committed beside {self._alive[place].attempt}")
@@ -321,7 +321,7 @@ class SimExecutor:
         return [job.result] if job is not None and job.result is not None else []
 
     def interrupt_commits(self) -> None:
-        """The engine died: commits under way are finished or undone by chance."""
+        """Interrupt commits because the engine died: those in progress are finished or undone by chance."""
         for order, job in list(self._commits.items()):
             if job.result is None and not self._sim.chance.happens(0.5, "uncommitted", order.attempt, order.n):
                 job.dropped = True
@@ -346,7 +346,7 @@ class SimExecutor:
         return CommitDone(order.attempt, order.n, replace(run.committed, tip=tip))
 
     def lose_attempts(self, why: str, notice: float | None, node: int | None = None) -> None:
-        """All running attempts, or those of a node, are lost at once; with `notice`, that is reported so much later."""
+        """Lose all attempts, or a node's, at once; `notice` seconds later, that is reported."""
         for run in list(self._alive.values()):
             if node is None or run.node == node:
                 self._lose(run, why, notice)
@@ -396,7 +396,7 @@ class SimExecutor:
             self._call_provider(run)
 
     def _call_provider(self, run: SimAttempt) -> bool:
-        """Whether the provider turned it away, which ends it."""
+        """Call the provider; return whether it refused the attempt, which ends it."""
         provider = run.order.provider
         until = self._providers.find_refusal_end(provider, self._loads[provider])
         if until is None:
@@ -450,7 +450,7 @@ class SimExecutor:
             self._exit(run, replace(outcome, tip=self._commit(run.order) if run.script.changes else None))
 
     def _ballot(self, run: SimAttempt) -> Ballot | None:
-        """Votes of the judges of a contest, which takes a slot for each of them."""
+        """Return the votes of the judges of a contest, which takes a slot for each of them."""
         names = [each.task for each in run.order.candidates]
         if len(names) < 2 or run.order.slots < 2:
             return None
@@ -469,7 +469,7 @@ class SimExecutor:
         return self._sim.chance.stream("winner", run.attempt).choice(names) if names else ""
 
     def _signal(self, run: SimAttempt, how: str) -> None:
-        """The same signal twice does what it did once."""
+        """Signal an attempt; the same signal twice does what it did once."""
         if run.signalled in {how, "hard"}:
             return
         run.signalled = how

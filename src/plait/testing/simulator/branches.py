@@ -47,7 +47,7 @@ class MergeJob:
 
 
 class SimBranches:
-    """Every commit ever made is known by the commit that it adds a change to."""
+    """Simulated branches. Every commit ever made is recorded with the commit that it adds a change to."""
 
     def __init__(self, sim: SimContext) -> None:
         self._sim = sim
@@ -57,7 +57,7 @@ class SimBranches:
         self._jobs: dict[tuple[str, str, str, int], MergeJob] = {}
 
     def create_branch(self, batch: str, base: str) -> None:
-        """A batch begins its branch at `base`."""
+        """Create the branch of a batch at `base`."""
         self._commits[base] = None
         self._bases[batch] = base
         self._lines[batch] = []
@@ -73,7 +73,7 @@ class SimBranches:
             added = self._commits[parent]
 
     def commit(self, order: AttemptStarted) -> str | None:
-        """The tip that a write attempt leaves; without a base it worked in place and leaves none."""
+        """Return the tip that a write attempt leaves; without a base it worked in place and leaves none."""
         if not order.base:
             return None
         tip = str(order.attempt)
@@ -81,7 +81,7 @@ class SimBranches:
         return tip
 
     def add_resolution(self, request: Resolve) -> None:
-        """Whoever resolves a conflict makes the commit, and then requests that it is merged."""
+        """Record the commit that a person who resolves a conflict makes before requesting its merge."""
         if request.onto in self._commits:
             self._commits[request.commit] = request.onto, (request.task, request.commit)
 
@@ -122,7 +122,7 @@ class SimBranches:
         return job.result if job is not None else None
 
     def interrupt(self, *, gates: bool) -> None:
-        """The engine died: git jobs under way are finished or undone by chance; gates only with the machine."""
+        """Finish or undo git jobs by chance, because the engine died; gates only with the machine."""
         for key, job in list(self._jobs.items()):
             if job.result is not None or (isinstance(job.order, GateStarted) and not gates):
                 continue
@@ -172,7 +172,7 @@ class SimBranches:
         return MergeDone(batch, task, n, commit)
 
     def _report_lost_result(self, order: MergeStarted) -> None:
-        """What a failed merge has to say besides."""
+        """Report that the result of a failed merge is gone, if it is."""
         if self._is_pruned(order.tip):
             name = Attempt(order.batch, order.task, Step.MERGE, order.n)
             self._sim.send(AttemptLost(name, "its result is gone"))
@@ -213,7 +213,7 @@ class SimBranches:
         return self._sim.chance.happens(self._sim.rates.bad_tip, "bad", tip)
 
     def is_bad_base(self, batch: str) -> bool:
-        """A base that fails its own gate is repaired at some time; otherwise no task could ever be done."""
+        """Whether the base fails its own gate. It is repaired at some time; otherwise no task could ever be done."""
         early = self._sim.time.now < self._sim.rates.horizon / 2
         return early and self._sim.chance.happens(self._sim.rates.bad_base, "bad-base", batch)
 
@@ -231,7 +231,7 @@ class PublishJob:
 
 
 class SimPublisher:
-    """`branches` maps each batch to the commit that its remote branch has."""
+    """A simulated remote. `branches` maps each batch to the commit that its remote branch has."""
 
     def __init__(self, sim: SimContext) -> None:
         self._sim = sim
@@ -254,7 +254,7 @@ class SimPublisher:
         return job.result if job is not None else None
 
     def interrupt(self) -> None:
-        """The engine died: the running publish has completed, or only the push, or nothing."""
+        """Interrupt the running publish because the engine died: it has completed, or only the push, or nothing."""
         for key, job in list(self._jobs.items()):
             if job.result is not None:
                 continue
@@ -280,14 +280,14 @@ class SimPublisher:
         if fails and before:
             return PublishFailed(batch, n, "the network is down", "try again")
         if not self._push(order):
-            return PublishFailed(batch, n, "somebody else has moved the branch")
+            return PublishFailed(batch, n, "another program has moved the branch")
         if fails:
             return PublishFailed(batch, n, "the forge said no", "open it by hand", order.commit)
         url = "" if order.publish is Publish.PUSH else f"https://forge.example/{batch}"
         return PublishDone(batch, n, url, order.commit)
 
     def _push(self, order: PublishStarted) -> bool:
-        """Nothing to do if the remote has the commit; the remote branch is only moved from the expected commit."""
+        """Push, if the remote doesn't have the commit; the remote branch is only moved from the expected commit."""
         there = self.branches.get(order.batch, "")
         if there not in {order.expected, order.commit}:
             return False

@@ -27,10 +27,10 @@ from plait.testing.simulator.world import PERFORMED_DECISIONS, RESULT_REPORTS, W
 
 class CrashPlan(Protocol):
     def next_crash(self, length: int) -> int | None:
-        """The next length of the journal, from `length` on, at which the engine dies; None: never again."""
+        """Return the next length of the journal, from `length` on, at which the engine dies; None: never again."""
 
     def performed_share(self, length: int) -> float:
-        """The share of the last group's decisions that it still performs, if the whole group is durable."""
+        """Return the share of the last group's decisions that the engine still performs, if the whole group is durable."""
 
 
 class NoCrashes:
@@ -42,7 +42,7 @@ class NoCrashes:
 
 
 class CrashOnce:
-    """Dies once, after record `at`."""
+    """Crashes once, after record `at`."""
 
     def __init__(self, at: int, performed: float = 0.0) -> None:
         self._at = at
@@ -56,7 +56,7 @@ class CrashOnce:
 
 
 class RandomCrashes:
-    """Dies `rate` times per thousand records."""
+    """Crashes `rate` times per thousand records."""
 
     def __init__(self, chance: SeededRandom, rate: float) -> None:
         self._chance = chance
@@ -75,7 +75,7 @@ class RandomCrashes:
         return self._chance.stream("performed", length).choice((0.0, 0.5, 1.0))
 
 
-MAX_RECORDS = 60_000  # far more than any scenario needs: beyond it the core goes round in circles
+MAX_RECORDS = 60_000  # far more than any scenario needs: above it, the core decides in a loop
 
 
 class _Crashed(Exception):  # noqa: N818 - nothing went wrong in the simulator
@@ -88,7 +88,7 @@ class EngineOptions:
 
     latency_seconds: float = 0.05
     max_downtime_seconds: float = 20.0  # seconds until another engine takes over, at most
-    through_codec: bool = False  # recover from what was written, not from what was meant
+    through_codec: bool = False  # recover from decoded records, not from the objects that were encoded
     max_records: int = MAX_RECORDS
 
 
@@ -116,7 +116,7 @@ class SimEngine:
         self._pid = 100
 
     def run(self) -> list[Record]:
-        """The whole journal, from the first engine's arrival to the last one's leave."""
+        """Run the world; return the whole journal, from the first engine's start to the last one's exit."""
         arriving: list[Report] = [EngineTaken(self._pid, "here")]
         while True:
             try:
@@ -146,14 +146,14 @@ class SimEngine:
                 self._observer.fail_stuck(f"{len(self.journal)} records were not enough")
 
     def _wake_time(self) -> float | None:
-        """When to wake by itself, in time that passes; a little late, as any real sleeper."""
+        """Return when to wake, in monotonic time; a little late, as any real sleep."""
         return None if self._wake is None else self._wake - self._world.time.offset + 0.001
 
     def _latency(self) -> float:
         return self._conduct.latency_seconds * self._chance.roll("latency", len(self.journal))
 
     def _tick(self, requests: list[Request], reports: list[Report]) -> None:
-        """One round of the loop; with a crash in it, what was durable before the crash stays."""
+        """Run one round of the loop; with a crash in it, what was durable before the crash stays."""
         at = self._world.time.wall
         incoming: list[Request | Report] = [*self._clock_reports(), *requests, *reports]
         group = fold_incoming(self._state, incoming, at)
@@ -173,7 +173,7 @@ class SimEngine:
         return [ClockJumped(by)] if by else []
 
     def _append(self, group: list[Record]) -> bool:
-        """Make the group durable, or as much of it as the crash allows; True: the engine dies here."""
+        """Make the group durable, or as much of it as the crash allows; return whether the engine dies here."""
         length = len(self.journal)
         fatal = self._crashes.next_crash(length + 1) if group else None
         durable = group if fatal is None else group[: fatal - length]
@@ -189,7 +189,7 @@ class SimEngine:
             self._world.perform(decision)
 
     def _recover(self) -> list[Report]:
-        """Another engine: the journal again, then what the world knows about everything that was under way."""
+        """Start another engine: it reads the journal again, then what the world knows about everything in progress."""
         self.crash_count += 1
         world = self._world
         world.stop_engine()

@@ -11,7 +11,7 @@ START_TIME = 1_800_000_000.0
 
 
 class EventQueue:
-    """`now` is the time that passes; the wall clock differs from it by `offset`, which jumps."""
+    """A queue of calls. `now` is monotonic time; the wall clock differs from it by `offset`, which jumps."""
 
     __slots__ = ("_count", "_heap", "now", "offset")
 
@@ -29,7 +29,7 @@ class EventQueue:
         self.schedule_at(self.now + max(delay, 0.0), happening)
 
     def schedule_at(self, when: float, happening: ScheduledCall) -> None:
-        """At infinity means never."""
+        """Schedule a call; at infinity means never."""
         if when == inf:
             return
         self._count += 1
@@ -39,7 +39,7 @@ class EventQueue:
         return self._heap[0][0] if self._heap else None
 
     def step(self) -> None:
-        """Let the next thing happen."""
+        """Make the next call."""
         when, _, happening = heappop(self._heap)
         self.now = max(self.now, when)
         happening()

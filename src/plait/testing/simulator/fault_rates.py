@@ -29,7 +29,7 @@ FAILURES = (
 
 @dataclass(frozen=True, slots=True)
 class FaultRates:
-    """`calm`: outcomes depend only on the seed and the attempt's name, and there are no user requests."""
+    """The rates. `calm`: outcomes depend only on the seed and the attempt's name, and there are no user requests."""
 
     calm: bool = False
     horizon: float = 0.0  # seconds; afterwards there are no requests and no faults, so that everything can end
@@ -115,7 +115,7 @@ STORM_RATES = FaultRates(
 
 
 def vary_rates(rng: Random) -> FaultRates:
-    """A storm of its own kind: some things never happen in it, others more often, so that rare mixtures occur."""
+    """Vary the rates: in each run some faults never happen, others more often, so that rare mixtures occur."""
     horizon = rng.choice((600.0, 1500.0, 4000.0))
     knobs: dict[str, Any] = {name: _vary_rate(rng, getattr(STORM_RATES, name)) for name in _VARIED}
     crashes = rng.choice((0.0, 3.0, 8.0, 20.0))
@@ -123,14 +123,14 @@ def vary_rates(rng: Random) -> FaultRates:
 
 
 def add_merge_blockers(rng: Random, weather: FaultRates) -> FaultRates:
-    """In some storms the batch branch is checked out and merges fail; the other storms are unchanged."""
+    """In some stormy runs, check out the batch branch, so that merges fail; the other runs are unchanged."""
     if rng.random() < 0.75:
         return weather
     return replace(weather, blocked=rng.choice((0.3, 0.7)), pruned=rng.choice((0.0, 0.15)))
 
 
 def add_commit_failures(rng: Random, weather: FaultRates) -> FaultRates:
-    """In some runs results can't be committed at once; the other runs are unchanged."""
+    """In some runs, let commits of results fail at first; the other runs are unchanged."""
     return weather if rng.random() < 0.75 else replace(weather, uncommitted=rng.choice((0.2, 0.7)))
 
 

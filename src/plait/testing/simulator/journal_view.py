@@ -40,7 +40,7 @@ from plait.core.task import Attempt
 
 @dataclass(slots=True)
 class BatchSight:
-    """One batch, as far as it can be seen from outside."""
+    """One batch, as far as a user can see it."""
 
     tasks: tuple[str, ...]
     settings: Settings
@@ -67,7 +67,7 @@ class JournalView:
 
     @property
     def has_unanswered(self) -> bool:
-        """A request is in the journal, and its answer is not."""
+        """Whether a request is in the journal, and its answer is not."""
         return bool(self._unanswered_requests)
 
     def observe(self, record: Record) -> None:

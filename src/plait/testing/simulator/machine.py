@@ -43,7 +43,7 @@ class MachineEffects(Protocol):
 
 
 class SimMachine:
-    """What it does to the world is planned at the start and over at the horizon, but for a small room, which may stay."""
+    """A simulated machine. Its faults end at the horizon, except for a small capacity, which may stay."""
 
     def __init__(
         self, time: EventQueue, chance: SeededRandom, weather: FaultRates, stage: MachineEffects, nodes: SimNodes
@@ -97,7 +97,7 @@ class SimMachine:
             self._stage.deliver_sensor_report(room)
 
     def _kill_node(self) -> None:
-        """Its attempts are lost at once, its slots when that is noticed; later it is back, and empty."""
+        """Kill a node: its attempts are lost at once, its slots when that is noticed; later it is back, and empty."""
         node = self._deaths.randrange(self._nodes.count)
         if node in self._nodes.dead:
             return
@@ -119,7 +119,7 @@ class SimMachine:
         self._set_capacity(cluster_capacity(self._nodes.alive_slots))
 
     def current_reports(self) -> list[Report]:
-        """What the sensors report to a new engine."""
+        """Return what the sensors report to a new engine."""
         told: list[Report] = [] if self.pressure is None else [PressureChanged(self.pressure)]
         return told if self.capacity == _UNLIMITED else [*told, self.capacity]
 

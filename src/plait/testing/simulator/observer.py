@@ -1,4 +1,4 @@
-"""Sees every record of a simulated run; a checker of the core's laws can take the place of the plain observer."""
+"""Observes every record of a simulated run; a checker of the core's laws can replace the plain observer."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from plait.store.codec import kind_of
 
 
 class Violation(AssertionError):  # noqa: N818 - it is the core that erred
-    """`law` names what was broken; `story` has the last records of the task or batch."""
+    """A law was broken: `law` names it; `story` has the last records of the task or batch."""
 
     def __init__(self, law: str, message: str, story: Iterable[Record] = ()) -> None:
         self.law = law
@@ -24,7 +24,7 @@ class Violation(AssertionError):  # noqa: N818 - it is the core that erred
 
 
 def format_record(record: Record) -> str:
-    """One record as a line."""
+    """Format a record as one line."""
     event = record.event
     said = repr(event).partition("(")[2][:-1]
     if len(said) > 230:
@@ -33,27 +33,27 @@ def format_record(record: Record) -> str:
 
 
 class Observer(Protocol):
-    """Raises Violation when a record, or the lack of one, is wrong."""
+    """Observes a run. Raises Violation when a record, or the lack of one, is wrong."""
 
     kinds: Counter[str]
 
     def observe(self, record: Record) -> None: ...
 
     def check_idle(self, at: float, wake: float | None, state: State) -> None:
-        """The core decides nothing more until `wake`; `state` is what it decided on."""
+        """Check that the core decides nothing more until `wake`; `state` is what it decided on."""
 
     def fail_stuck(self, why: str) -> NoReturn:
-        """The run is over, and not everything has ended."""
+        """Raise Violation, because the run is over, and not everything has ended."""
 
     @property
     def is_finished(self) -> bool: ...
 
     def end_statuses(self) -> Mapping[tuple[str, str], TaskStatus | None]:
-        """How every task ended, by batch and task."""
+        """Return how every task ended, by batch and task."""
 
 
 class PlainObserver:
-    """Waits for the `expected` batches to come and end, and checks no laws."""
+    """Waits until the `expected` batches have come and ended, and checks no laws."""
 
     def __init__(self, expected: Collection[str] = ()) -> None:
         self.kinds: Counter[str] = Counter()

@@ -40,7 +40,7 @@ PROVIDERS = (("amber", "north"), ("birch", "north"), ("cedar", "south"))
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """`arrivals` are requests at fixed times, whatever the state."""
+    """What is fixed before a run. `arrivals` are requests at fixed times, whatever the state."""
 
     seed: int
     rates: FaultRates
@@ -52,7 +52,7 @@ class Scenario:
 
 
 def make_stormy(seed: int) -> Scenario:
-    """Anything goes: the laws must hold, and everything must end."""
+    """Make a scenario in which anything can happen: the laws must hold, and everything must end."""
     chance = SeededRandom(seed, "storm")
     rng = chance.stream("shape")
     weather = add_merge_blockers(chance.stream("branch"), vary_rates(chance.stream("weather")))
@@ -70,7 +70,7 @@ def make_stormy(seed: int) -> Scenario:
 
 
 def make_calm(seed: int) -> Scenario:
-    """Nothing that happens depends on when it happens, so a crash may cost time and nothing else."""
+    """Make a scenario in which nothing depends on timing, so a crash may cost time and nothing else."""
     chance = SeededRandom(seed, "calm")
     rng = chance.stream("shape")
     arrivals: list[tuple[float, Submit | ChangeEngineSettings]] = [(0.0, _make_limits(rng))]
@@ -85,7 +85,7 @@ def make_calm(seed: int) -> Scenario:
 
 
 def _add_contest(rng: Random, plan: Plan, settings: Settings, *, always: bool = False) -> Plan:
-    """Sometimes a contest for some of the tasks; the others can't be contested, like scripts."""
+    """Add, sometimes, a contest for some of the tasks; the others can't be contested, like scripts."""
     if settings.isolation is Isolation.IN_PLACE or len(plan.tasks) > 12:
         return plan
     if rng.random() > 0.3 and not always:
@@ -139,7 +139,7 @@ def _make_settings(rng: Random) -> Settings:
 
 
 def _add_limits(rng: Random, settings: Settings, *, always: bool) -> Settings:
-    """Sometimes there are fallback agents, and sometimes each task has a budget of its own."""
+    """Add, sometimes, fallback agents, and sometimes a budget for each task."""
     fallback = tuple(rng.sample(AGENTS, k=rng.choice((1, 1, 2)))) if rng.random() < 0.35 or always else ()
     own = rng.choice((Budget(200_000), Budget(800_000), Budget(4_000_000, 50_000), Budget(None, 12_000)))
     budget = own if rng.random() < 0.25 or always else None
@@ -149,7 +149,7 @@ def _add_limits(rng: Random, settings: Settings, *, always: bool) -> Settings:
 
 
 def _choose_executor(rng: Random, settings: Settings) -> Settings:
-    """A cluster works in worktrees only."""
+    """Choose an executor; a cluster works in worktrees only."""
     on_cluster = settings.isolation is Isolation.WORKTREE and rng.random() < 0.3
     return replace(settings, executor=ExecutorKind.RAY) if on_cluster else settings
 
@@ -161,7 +161,7 @@ def _make_budget(rng: Random) -> Budget:
 
 
 def _remove_timing_effects(rng: Random, settings: Settings) -> Settings:
-    """Without what lets timing change who gets done: halting, money, and repairs of clashes that depend on order."""
+    """Remove what lets timing change which tasks are done: halting, money, conflicts that depend on order."""
     on_conflict = rng.choice((OnConflict.SKIP, OnConflict.REPAIR))
     times = ("timeout", "idle_timeout", "verify_timeout", "gate_timeout")
     plain = Settings(on_conflict=on_conflict, timeout=900.0, idle_timeout=400.0)
@@ -173,7 +173,7 @@ GROUPS = ("migrations", "release")
 
 
 def make_plan(rng: Random, size: int, agents: tuple[str, ...], *, verify: float, phased: bool) -> Plan:
-    """A plan of `size` tasks; needs point backwards only, so it has no cycle."""
+    """Make a plan of `size` tasks; needs point backwards only, so it has no cycle."""
     phases = _assign_phases(rng, size) if phased else [None] * size
     shape = rng.choice(("loose", "chains", "layers", "tight"))
     needs = [_make_needs(rng, shape, place) for place in range(size)]
@@ -228,7 +228,7 @@ def _make_task(rng: Random, place: int, agents: tuple[str, ...], *, verify: floa
 
 
 def _assign_phases(rng: Random, size: int) -> list[str | None]:
-    """Phases in written order, so that needs, which point backwards, agree with them."""
+    """Assign phases in written order, so that needs, which point backwards, agree with them."""
     cuts = sorted(rng.randrange(size + 1) for _ in range(rng.choice((1, 2))))
     return [str(1 + sum(cut <= place for cut in cuts)) for place in range(size)]
 

@@ -9,7 +9,7 @@ _RANGE = float(1 << 64)
 
 
 class SeededRandom:
-    """The same name always gives the same number."""
+    """Random numbers by name: the same name always gives the same number."""
 
     __slots__ = ("_key",)
 
@@ -17,7 +17,7 @@ class SeededRandom:
         self._key = ":".join(map(str, (seed, *names)))
 
     def roll(self, *names: object) -> float:
-        """A number in [0, 1)."""
+        """Return a number in [0, 1)."""
         text = f"{self._key}:{':'.join(map(str, names))}"
         return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "big") / _RANGE
 
@@ -25,5 +25,5 @@ class SeededRandom:
         return odds > 0 and self.roll(*names) < odds
 
     def stream(self, *names: object) -> Random:
-        """A generator of its own, for many numbers in a fixed order."""
+        """Return a generator of its own, for many numbers in a fixed order."""
         return Random(f"{self._key}:{':'.join(map(str, names))}")  # noqa: S311 - repeatable on purpose

@@ -53,7 +53,7 @@ from plait.testing.simulator.seeded_random import SeededRandom
 
 
 class RandomUsers:
-    """They stop at the horizon; `ask` puts a request into the inbox."""
+    """Users who stop at the horizon; `ask` puts a request into the inbox."""
 
     def __init__(
         self,
@@ -101,7 +101,7 @@ class RandomUsers:
 
 
 def _choose_task(rng: Random, sight: BatchSight) -> str:
-    """Mostly a task that something can be done about."""
+    """Choose a task, mostly one that a request can apply to."""
     groups = [sorted(sight.running), sorted(sight.asking), sorted(sight.end_statuses), list(sight.tasks)]
     return rng.choice(rng.choice([group for group in groups if group]))
 
@@ -123,13 +123,13 @@ def _retry_failed(rng: Random, name: str, batch: str, sight: BatchSight, _task: 
 
 
 def _recheck(rng: Random, name: str, batch: str, sight: BatchSight, task: str) -> Request:
-    """Mostly a task that may have finished work."""
+    """Recheck a task, mostly one that may have finished work."""
     ended = sorted(name for name, status in sight.end_statuses.items() if status is not TaskStatus.DONE)
     return Recheck(name, batch, rng.choice((task, *ended)))
 
 
 def _resolve(rng: Random, name: str, batch: str, sight: BatchSight, task: str) -> Request:
-    """Mostly of a conflict, and of what is there now; some looked at it too long."""
+    """Resolve a conflict, mostly one that exists now; some users looked at it too long."""
     conflicted = sorted(name for name, status in sight.end_statuses.items() if status is TaskStatus.CONFLICTED)
     task = rng.choice((task, *conflicted))
     onto, tip = sight.head, sight.tips.get(task, "")
@@ -158,7 +158,7 @@ _unpause, _resume = _for_batch(Unpause), _for_batch(Resume)
 
 
 def _drop_entrant(rng: Random, name: str, batch: str, sight: BatchSight, task: str) -> Request:
-    """An entrant while its contest is being decided, if there is one."""
+    """Drop an entrant while its contest is being decided, if there is one."""
     chosen = [other for other in sight.end_statuses if other.partition("@")[0] in sight.running]
     return Drop(name, batch, rng.choice(chosen) if chosen else task)
 
@@ -194,7 +194,7 @@ def _save_settings(rng: Random, name: str, _batch: str, _sight: BatchSight, _tas
 
 
 def _submit_nonsense(rng: Random, name: str, _batch: str, sight: BatchSight, _task: str) -> Request:
-    """A batch that exists already, a plan without tasks or with a cycle, invalid settings."""
+    """Submit a batch that exists already, a plan without tasks or with a cycle, or invalid settings."""
     good = Plan((Task("a"), Task("b")), ((), (0,)), ((), ()), (2.0, 1.0))
     return rng.choice(
         (
@@ -230,7 +230,7 @@ WEIGHTED_REQUESTS = (tuple(act for act, _ in _WEIGHTS), tuple(weight for _, weig
 
 
 def find_helpful_requests(sight: BatchSight) -> list[RequestMaker]:
-    """What a user would request who has read the journal and wants the batch to continue."""
+    """Return what a user requests who has read the journal and wants the batch to continue."""
     wants = (
         (PauseCause.STOP in sight.pause_causes, _resume),
         (bool(sight.pause_causes - {PauseCause.STOP}), _unpause),
@@ -254,7 +254,7 @@ CHANGEABLE_FIELDS = (
 
 
 def change_setting(rng: Random, old: Settings) -> tuple[Settings, str]:
-    """New settings, and the name of the field to take from them; some must be refused."""
+    """Return new settings, and the name of the field to take from them; some must be refused."""
     new = replace(
         old,
         max_parallel=rng.choice((-1, 0, 1, 2, 5)),

@@ -70,9 +70,10 @@ RESULT_REPORTS = (*get_args(AttemptEnd), CommitDone, CommitFailed, *get_args(Bra
 
 
 class World:
-    """Reports go to the engine that listens; without one they are lost, and `probe` finds their facts again.
+    """The simulated world. Reports go to the engine that listens; without one they are lost, and `probe` finds their
+    facts again.
 
-    `inbox` keeps requests until the engine strikes them out; `mail` is gone with the engine that got it.
+    `inbox` keeps requests until the engine removes them; `reports` are lost with the engine that got them.
     """
 
     def __init__(self, scenario: Scenario) -> None:
@@ -114,7 +115,7 @@ class World:
             self.branches.create_branch(submit.batch, submit.base)
 
     def advance(self, until: float | None) -> bool:
-        """Let things happen until one concerns the engine or that time comes; False: none will, or not in ages."""
+        """Advance until the engine has something to do or that time comes; False if neither will, or not for ages."""
         while not self.needs_engine and not self.is_machine_dying:
             upcoming = self.time.next_time()
             if self.time.now > MAX_SECONDS:
@@ -128,7 +129,7 @@ class World:
         return True
 
     def advance_busy(self, delay: float) -> None:
-        """The engine is busy: whatever happens meanwhile waits for it."""
+        """Advance while the engine is busy: whatever happens meanwhile waits for it."""
         until = self.time.now + delay
         while (upcoming := self.time.next_time()) is not None and upcoming <= until and not self.is_machine_dying:
             self.time.step()
@@ -139,7 +140,7 @@ class World:
         return list(self.inbox), mail
 
     def remove_requests(self, requests: list[Request]) -> None:
-        """These are durable: the inbox forgets them (a copy that came meanwhile stays)."""
+        """Remove these requests from the inbox, because they are durable (a copy that came meanwhile stays)."""
         for request in requests:
             self.inbox.remove(request)
 
@@ -154,7 +155,7 @@ class World:
             self.time.schedule_in(90 * self._chance.roll("again", self._sent) ** 2, lambda: self._deliver(report))
 
     def deliver_sensor_report(self, report: Report) -> None:
-        """Reports of the machine's own sensors are neither delayed nor reordered."""
+        """Deliver a report of the machine's own sensors, which is neither delayed nor reordered."""
         self._deliver(report)
 
     def _deliver(self, report: Report) -> None:
@@ -189,7 +190,7 @@ class World:
                 pass
 
     def probe(self, decision: PerformedDecision) -> list[Report]:
-        """What can be found out about something that was decided, perhaps by an engine that is dead."""
+        """Return what can be found out about a decision, perhaps of an engine that is dead."""
         match decision:
             case AttemptStarted(attempt) | AttemptEnding(attempt):
                 return self.executor.probe(attempt)
@@ -215,7 +216,7 @@ class World:
             self.publisher.interrupt()
 
     def start_engine(self) -> list[Report]:
-        """What the sensors report to a new engine at once."""
+        """Start an engine; return what the sensors report to it at once."""
         self._listening = True
         self.needs_engine = bool(self.inbox)
         return self.machine.current_reports()
@@ -224,7 +225,7 @@ class World:
         self.executor.lose_attempts("its node died", NODE_TIMEOUT_SECONDS, node)
 
     def lose_machine(self) -> None:
-        """First the engine dies, then everything else that ran there is found dead."""
+        """Lose the machine: first the engine dies, then everything else that ran there is found dead."""
         self.is_machine_dying = self._listening
         if not self.is_machine_dying:
             self.executor.interrupt_commits()
@@ -237,7 +238,7 @@ class World:
 
     @property
     def is_settled(self) -> bool:
-        """Nothing more will happen by itself, and no request waits for an answer."""
+        """Whether nothing more will happen by itself, and no request waits for an answer."""
         return self.time.next_time() is None and not self.inbox and not self.reports
 
 
@@ -245,7 +246,7 @@ UNUSED_NUMBER = 999  # a number that no attempt, merge or gate ever reaches
 
 
 class StaleReports:
-    """It lies only about attempts whose end is in the journal: of others it would be a fact."""
+    """Stale reports, only about attempts whose end is in the journal: of others they would be facts."""
 
     def __init__(self, time: EventQueue, chance: SeededRandom, weather: FaultRates, seen: JournalView) -> None:
         self._rng = chance.stream("noise")
