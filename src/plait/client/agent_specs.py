@@ -22,7 +22,7 @@ MODEL_AGENT = "model"
 
 
 def build_agent_specs(config: Config) -> tuple[AgentSpec, ...]:
-    """The agents that differ from their defaults; raises ConfigError."""
+    """Build the specs of the agents that differ from their defaults; raises ConfigError."""
     names = dict.fromkeys((*config.agents.configured_agents, *config.default_agents, *config.run.fallback))
     if config.run.model or config.agents.prices:  # a task may name any of them
         names |= dict.fromkeys(AGENTS)
@@ -55,7 +55,7 @@ def _build_spec(config: Config, name: str) -> AgentSpec:
 
 
 def choose_model(config: Config, name: str) -> str:
-    """The agent's own model before that of all agents, unless the latter is set by a stronger layer."""
+    """Return the agent's own model before that of all agents, unless the latter is set by a stronger layer."""
     candidates = [("agents.models", dict(config.agents.models).get(name))]
     if name == MODEL_AGENT:
         candidates.append(("model.name", config.model.name))
@@ -73,7 +73,7 @@ def _build_model_options(model: ModelConfig) -> tuple[tuple[str, str], ...]:
 
 
 def find_default_agent(config: Config) -> tuple[str, ...]:
-    """The agent to use if no setting names one: the first tested one whose program is installed."""
+    """Return the agent to use if no setting names one: the first tested one whose program is installed."""
     programs = dict(config.agents.programs)
     for info in AGENTS.values():
         if info.tested and info.program and shutil.which(programs.get(info.name, info.program)):
@@ -82,7 +82,7 @@ def find_default_agent(config: Config) -> tuple[str, ...]:
 
 
 def explain_missing(spec: AgentSpec, flag: str = "--agent") -> tuple[str, str] | None:
-    """Why an agent can't be run, and what to do; None if its program is installed, or none is known.
+    """Say why an agent can't be run, and what to do; None if its program is installed, or none is known.
 
     `flag` is the one that chose it.
     """
@@ -110,7 +110,9 @@ def explain_missing(spec: AgentSpec, flag: str = "--agent") -> tuple[str, str] |
 
 
 def _explain_missing_command(spec: AgentSpec) -> tuple[str, str] | None:
-    """A shell's line may name several programs; a program in the workspace or from a placeholder is not known yet."""
+    """Explain a missing program of a command. A shell's line may name several; a program in the workspace or from a
+    placeholder is not known yet.
+    """
     first, *_ = spec.command
     is_known = spec.shell or "{" not in first
     missing = (
@@ -128,7 +130,7 @@ _MAX_TEMPLATE_BYTES = 1 << 20  # bytes
 
 
 def load_prompt_template(location: RepoLocation, config: Config) -> str:
-    """The text of the template that is set, or "" for plait's own. Raises ConfigError."""
+    """Return the text of the configured template, or "" for plait's own. Raises ConfigError."""
     template, origin = config.run.prompt, config.origins["run.prompt"]
     if not template:
         return ""

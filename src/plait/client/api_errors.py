@@ -12,13 +12,13 @@ BUG_REPORT_HINT = f"Please report it, with `plait --version` and what {DEBUG_VAR
 
 
 def add_bug_hint(error: PlaitError) -> PlaitError:
-    """Say that a bug is one and how to report it, unless the error has a hint already."""
+    """Say in the hint that a bug is one and how to report it, unless the error has a hint already."""
     is_unexplained = error.fault is Fault.BUG and not error.hint
     return Bug(f"this is a bug in plait: {error.message}", hint=BUG_REPORT_HINT) if is_unexplained else error
 
 
 def list_error_problems(error: PlaitError) -> Sequence[Problem]:
-    """The problems of an error: some errors know several, each with its place."""
+    """List the problems of an error: some errors have several, each with its place."""
     problems: Sequence[Problem] = getattr(error, "problems", ())
     error = add_bug_hint(error)
     return problems or [Problem(Severity.ERROR, error.message, hint=error.hint)]
@@ -29,7 +29,7 @@ class NotFoundError(UserError):
 
 
 class StateError(UserError):
-    """Not allowed in its current state, which is `state`, as in its JSON."""
+    """An action is not allowed in the current state of its object, which is `state`, as in its JSON."""
 
     def __init__(self, message: str, *, state: str, hint: str = "") -> None:
         super().__init__(message, hint=hint)

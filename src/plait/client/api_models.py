@@ -16,7 +16,7 @@ _ACTIVE_STATUSES = (TaskStatus.RUNNING, TaskStatus.VERIFYING, TaskStatus.MERGING
 
 @api_model
 class ProblemDetails:
-    """What is wrong, where, and the way out."""
+    """A problem: what is wrong, where, and what to do."""
 
     severity: Severity
     message: str
@@ -54,7 +54,7 @@ def make_diffstat(stat: tuple[int, int, int] | None) -> Diffstat | None:
 
 @api_model
 class SharedFile:
-    """Its tasks run one after another."""
+    """A file that several tasks name, so that they run one after another."""
 
     file: str
     tasks: list[str]
@@ -62,7 +62,7 @@ class SharedFile:
 
 @api_model
 class Dependency:
-    """`at` is where it is declared: `file:line`."""
+    """A dependency of a task; `at` is where it is declared: `file:line`."""
 
     id: str
     kind: NeedKind
@@ -76,7 +76,7 @@ def make_dependency(need: Need) -> Dependency:
 
 @api_model
 class Progress:
-    """The counts sum to `total`."""
+    """How many tasks have each status; the counts sum to `total`."""
 
     total: int
     queued: int
@@ -94,7 +94,7 @@ class Progress:
 
 
 def count_progress(total: int, counts: Mapping[TaskStatus, int]) -> Progress:
-    """The counts sum to `total`; verifying and merging count as running."""
+    """Count the progress. The counts sum to `total`; verifying and merging count as running."""
     ended = sum(counts[status] for status in _TERMINAL_STATUSES)
     return Progress(
         total=total,

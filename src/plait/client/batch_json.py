@@ -50,8 +50,8 @@ class PredictedConflict:
 
 @api_model
 class BatchTask:
-    """`short`: the reason without what the status says. `needsYou`: it waits for an answer, an approval or a decision.
-    `seconds`: of attempts that have ended; `workingSince`: the start of the running one.
+    """A task of a batch. `short`: the reason without what the status says. `needsYou`: it waits for an answer, an
+    approval or a decision. `seconds`: of attempts that have ended; `workingSince`: the start of the running one.
     """
 
     task_id: str
@@ -89,7 +89,7 @@ class BudgetLimits:
 
 @api_model
 class BatchSettings:
-    """Durations in seconds."""
+    """The settings of a batch. Durations are in seconds."""
 
     agents: list[str]
     max_batch_size: int
@@ -128,10 +128,10 @@ class UnwrittenSource:
 
 @api_model
 class BatchHead:
-    """A batch without its tasks. `name`: the title that its tasks share, else of the first one. `reason` explains the status,
-    such as what paused it, and `pauseCause` is who or what did, for programs; `hint`: what to do about
-    `unshipped`. `seconds`: time of work, up to `workingSince` if something runs; `agentSeconds`: of all attempts that have
-    ended.
+    """A batch without its tasks. `name`: the title that its tasks share, else that of the first one. `reason` explains
+    the status, such as why the batch is paused, and `pauseCause` says for programs who or what paused it; `hint`: what
+    to do about `unshipped`. `seconds`: time of work, up to `workingSince` if something runs; `agentSeconds`: of all
+    attempts that have ended.
     """
 
     id: str
@@ -177,7 +177,7 @@ class ListedBatch(BatchHead):
 
 @api_model
 class PastBatch:
-    """An item of `history --json`. `seconds`: in which something of it ran; `agent_seconds`: of all attempts together."""
+    """An item of `history --json`. `seconds`: time in which something of it ran; `agent_seconds`: of all attempts."""
 
     id: str
     status: BatchStatus
@@ -205,7 +205,7 @@ class CreatedTask:
 
 @api_model
 class CreatedBatch:
-    """`problems` are warnings. `accepted`: durable, but no engine has taken it yet."""
+    """A new batch. `problems` are warnings. `accepted`: durable, but no engine has answered yet."""
 
     id: str
     status: BatchStatus
@@ -219,7 +219,7 @@ class CreatedBatch:
 
 @api_model
 class ClusterNode:
-    """A machine that attempts run on. `problem`: why none is started there now; null if there is no reason."""
+    """A machine that attempts run on. `problem`: why no attempt is started there now; null if there is no reason."""
 
     name: str
     address: str
@@ -233,7 +233,9 @@ class ClusterNode:
 
 @api_model
 class EngineStatus:
-    """`trouble`: what keeps it from working, such as a full disk; null if nothing does. `nodes`: of the cluster that it uses."""
+    """The running engine. `trouble`: what keeps it from working, such as a full disk; null if nothing does. `nodes`: of
+    the cluster that it uses.
+    """
 
     pid: int
     since: str
@@ -253,7 +255,7 @@ class ProviderLimit:
 
 @api_model
 class Batches:
-    """Newest first. `engine` null: none is running. `limits`: the providers that refuse, while batches are open."""
+    """All batches, newest first. `engine` null: none is running. `limits`: the providers that refuse open batches."""
 
     engine: EngineStatus | None
     batches: list[ListedBatch]
@@ -293,7 +295,7 @@ class TaskRun:
 
 @api_model
 class TaskRuns:
-    """Of `tasks`, the requested ones."""
+    """The runs of the requested `tasks` in a batch."""
 
     batch: BatchHead
     tasks: list[TaskRun]
@@ -301,7 +303,7 @@ class TaskRuns:
 
 @api_model
 class Node:
-    """`rank`: seconds of the longest path from its start to the end. `short`: as that of a run."""
+    """A task in the graph. `rank`: seconds of the longest path from its start to the end. `short`: as that of a run."""
 
     task_id: str
     title: str
@@ -319,7 +321,7 @@ class Node:
 
 @api_model
 class Edge:
-    """`from` is done before `to` starts."""
+    """A dependency: `from` is done before `to` starts."""
 
     from_: str
     to: str
@@ -330,7 +332,7 @@ class Edge:
 
 @api_model
 class GraphPhase:
-    """`key` is the `phase` of its tasks."""
+    """A phase in the graph; `key` is the `phase` of its tasks."""
 
     key: str
     title: str
@@ -378,14 +380,14 @@ def describe_batches(engine: EngineInfo | None, state: State, batches: Sequence[
 
 
 def describe_batch(state: State, batch: BatchState, *, eta: float | None, project_id: str | None) -> Batch:
-    """`eta` is when the batch is expected to end."""
+    """Describe a batch; `eta` is when it is expected to end."""
     return _describe_full(Batch, state, batch, eta, project_id)
 
 
 def list_batch(
     state: State, batch: BatchState, *, eta: float | None, project_id: str | None, tasks: bool = True
 ) -> ListedBatch:
-    """Without its tasks, it costs no more than counting them."""
+    """Describe a batch for a list. Without its tasks, it costs no more than counting them."""
     if tasks:
         return _describe_full(ListedBatch, state, batch, eta, project_id)
     view = make_batch_view(state, batch, brief=True)
@@ -422,7 +424,7 @@ def describe_created(batch: Batch, problems: Sequence[ProblemDetails], *, accept
 
 
 def _describe_eta(state: State, batch: BatchState, eta: float | None) -> tuple[float, str] | None:
-    """With what it is based on."""
+    """Return the expected end and what it is based on; None if unknown."""
     if eta is None:
         return None
     from plait.client.eta import describe_eta_basis  # only for batches with an estimate
@@ -460,7 +462,7 @@ def _describe_view(
 
 
 def _needs_person(batch: BatchState, task: TaskView) -> bool:
-    """Whether it waits for an answer, an approval, or a batch that no person paused."""
+    """Whether the task waits for an answer, an approval, or a batch that no person paused."""
     waiting, paused = task.waiting, batch.paused
     by_person = waiting is WaitReason.PAUSE and (paused is None or paused.cause in {PauseCause.PERSON, PauseCause.STOP})
     return waiting is not None and waiting.is_on_person and not by_person
@@ -530,7 +532,7 @@ def describe_run(state: State, batch: BatchState, task: TaskState) -> TaskRun:
 def describe_runs(
     state: State, batch: BatchState, names: Sequence[str], *, eta: float | None, project_id: str | None
 ) -> TaskRuns:
-    """One run for each of these tasks, in this order; without names, for each selected task.
+    """Describe one run for each of these tasks, in this order; without names, for each selected task.
 
     An entrant is included only under its own name: it belongs to its task.
     """
@@ -544,7 +546,7 @@ def describe_runs(
 
 
 def describe_graph(state: State, batch: BatchState) -> Graph:
-    """An edge leads from a dependency to the task that needs it."""
+    """Describe the graph. An edge leads from a dependency to the task that needs it."""
     plan = batch.plan
     waves = group_waves(plan)
     wave = {name: number for number, names in enumerate(waves, 1) for name in names}

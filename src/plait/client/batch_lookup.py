@@ -50,7 +50,7 @@ def find_batch(state: State, word: str | None) -> BatchState:
 
 
 def find_task(batch: BatchState, word: str) -> TaskState:
-    """A prefix of an entrant's id is one of its task's, too: it means the task."""
+    """Find a task by its id or a unique prefix. A prefix that fits an entrant also fits its task, and means the task."""
     matches = _match_tasks(batch, word)
     if not matches:
         hint = _suggest_names(word, batch.index) or f"`plait status {batch.id}` lists its tasks."
@@ -62,7 +62,7 @@ def find_task(batch: BatchState, word: str) -> TaskState:
 
 
 def find_named_task(batch: BatchState, name: str) -> TaskState | None:
-    """By its id, or by its name in the source if no other task has that: `task-1` for `1`, and the other way round."""
+    """Find a task by its id, or by its only name in the source: `task-1` for `1`, and the other way round."""
     if name in batch.index:
         return batch.tasks[batch.index[name]]
     named = [task for task in batch.tasks if task.task.entrant is None and name in _list_aliases(task.task)]
@@ -70,7 +70,7 @@ def find_named_task(batch: BatchState, name: str) -> TaskState | None:
 
 
 def find_batch_and_tasks(state: State, words: Sequence[str]) -> BatchSelection:
-    """`[BATCH] [TASK…]`: a first word that isn't a batch is a task of the newest one."""
+    """Parse `[BATCH] [TASK…]`: a first word that isn't a batch is a task of the newest one."""
     if not words:
         return BatchSelection(find_newest_batch(state))
     batch = _find_named_batch(state, words[0])
@@ -81,7 +81,7 @@ def find_batch_and_tasks(state: State, words: Sequence[str]) -> BatchSelection:
 
 
 def find_one_task(state: State, words: Sequence[str]) -> tuple[BatchState, TaskState]:
-    """`[BATCH] TASK`: a single word is a task, unless it can only be a batch; a batch's only task needs no name."""
+    """Parse `[BATCH] TASK`: a single word is a task, unless it can only be a batch; a batch's only task needs no name."""
     selection = find_batch_and_tasks(state, words)
     if not selection.tasks and len(selection.batch.tasks) == 1:
         return selection.batch, selection.batch.tasks[0]
@@ -93,7 +93,7 @@ def find_one_task(state: State, words: Sequence[str]) -> tuple[BatchState, TaskS
 
 
 def choose_attempt(state: State, batch: BatchState, task: TaskState, step: Step, number: int | None) -> Attempt:
-    """The newest one, or the one with this number. Raises WorldError or UserError if there is none."""
+    """Return the newest attempt, or the one with this number. Raises WorldError or UserError if there is none."""
     newest = task.attempt_counts.get(step, 0)
     if not newest:
         raise WorldError(
@@ -108,9 +108,9 @@ def choose_attempt(state: State, batch: BatchState, task: TaskState, step: Step,
 def find_failed_check(
     batch: BatchState, task: TaskState, find_gate: Callable[[TaskState], int | None]
 ) -> Attempt | None:
-    """The verification or gate for which a task failed; None: it did not fail, or its agent did.
+    """Return the verification or gate that failed the task; None if it did not fail, or if its agent did.
 
-    `find_gate` gives the number of the gate that decided about the task.
+    `find_gate` returns the number of the gate that decided about the task.
     """
     if task.category is Category.GATE:
         gate = find_gate(task)
@@ -120,7 +120,7 @@ def find_failed_check(
 
 
 def choose_gate(batch: BatchState, number: int | None) -> int:
-    """The newest gate, or the one with this number. Raises WorldError or UserError if there is none."""
+    """Return the newest gate's number, or this one if it exists. Raises WorldError or UserError if there is none."""
     if not batch.gates:
         why = "no gate is set" if batch.settings.gate is None else "its gate hasn't run yet"
         raise WorldError(f"batch {batch.id}: {why}, so there is nothing to read")
@@ -131,12 +131,12 @@ def choose_gate(batch: BatchState, number: int | None) -> int:
 
 
 def format_attempt_label(attempt: Attempt) -> str:
-    """`write-2`, as its folder is called."""
+    """Return the name of the attempt's folder: `write-2`."""
     return f"{attempt.step.value}-{attempt.n}"
 
 
 def _find_named_batch(state: State, word: str) -> BatchState | None:
-    """The batch that the first word names; None: it names a task of the newest batch."""
+    """Return the batch that the first word names; None if it names a task of the newest batch."""
     last = find_newest_batch(state)
     if word in state.batches:
         return state.batches[word]
@@ -161,14 +161,14 @@ def _match_tasks(batch: BatchState, word: str) -> list[str]:
 
 
 def _list_aliases(task: Task) -> set[str]:
-    """The stem of its file, if that holds nothing else, and both without a word like `task-`."""
+    """Return the stem of the task's file, if that holds nothing else, and id and stem without a word like `task-`."""
     is_file = task.origin is not None and task.origin.line <= 1
     stem = task.origin.file.rpartition("/")[2].rpartition(".")[0] if task.origin is not None and is_file else ""
     return {stem, strip_task_prefix(stem), strip_task_prefix(task.id)} - {""}
 
 
 def _match_names(word: str, names: Iterable[str]) -> list[str]:
-    """An exact match wins. A part of a source's name may be left out: `63` for `TODO:63`."""
+    """Return the names that a word matches. An exact match wins. A source's name may be left out: `63` for `TODO:63`."""
     names = list(names)
     if word in names:
         return [word]

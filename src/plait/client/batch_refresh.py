@@ -1,4 +1,4 @@
-"""Bring a batch up to date before its tasks run again: the settings of today, and the flags that it was started with."""
+"""Bring a batch up to date before its tasks run again: the current settings, and the flags that it was started with."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from plait.git.location import RepoLocation
 from plait.store import project_files
 from plait.store.batch_files import BatchInputs, BatchInputsError, RepoOptions, write_batch_inputs
 
-# What another attempt or check is made with. How much runs at once, in which order, and what is published stay.
+# The settings of another attempt or check. Parallelism, order and publishing stay as they are.
 _REFRESHED_FIELDS = (
     "verify",
     "gate",
@@ -45,7 +45,7 @@ _REFRESHED_FIELDS = (
 
 @dataclass(frozen=True, slots=True)
 class BatchRefresh:
-    """What a batch gets before its tasks run again. `change` is the request for its own settings, if any changed.
+    """Changes to a batch before its tasks run again. `change` is the request for its own settings, if any changed.
 
     `warnings` are about programs that may be missing.
     """
@@ -60,13 +60,13 @@ class BatchRefresh:
 
     @property
     def settings(self) -> Settings:
-        """Those of the batch after the change."""
+        """The batch's settings after the change."""
         before = self.batch.settings
         return before if self.change is None else before.with_fields(self.change.settings, self.change.fields)
 
     @property
     def changes_checks(self) -> bool:
-        """Whether setup, verify or gate are new, so that no one knows whether they pass on the base."""
+        """Whether setup, verify or gate are new, so that it is unknown whether they pass on the base."""
         return self.changes_setup or (self.change is not None and not {"verify", "gate"}.isdisjoint(self.change.fields))
 
     def save(self) -> None:
@@ -77,9 +77,10 @@ class BatchRefresh:
 def plan_refresh(
     location: RepoLocation, batch: BatchState, overrides: Overrides, check_trust: Callable[[Config], None]
 ) -> BatchRefresh | None:
-    """The batch with the settings as they are now; None if its files are gone, which the request will report.
+    """Plan the change to the current settings; None if the batch's files are gone, which the request will report.
 
-    `check_trust` raises for untrusted commands. Raises ConfigError, and UserError for a command whose program is missing.
+    `check_trust` raises for untrusted commands. Raises ConfigError, and UserError for a command whose program is
+    missing.
     """
     try:
         inputs = project_files.load_batch_inputs(location, batch.id)
@@ -99,7 +100,7 @@ def plan_refresh(
 
 
 def require_programs(config: Config, settings: Settings, tasks: Sequence[Task]) -> tuple[Problem, ...]:
-    """Warnings about programs that may be missing. Raises UserError for one that is."""
+    """Return warnings about programs that may be missing. Raises UserError for one that is."""
     problems = check_programs(config, settings, tasks)
     for problem in problems:
         if problem.severity is Severity.ERROR:
@@ -108,7 +109,7 @@ def require_programs(config: Config, settings: Settings, tasks: Sequence[Task]) 
 
 
 def save_flags(location: RepoLocation, batch: str, flags: Mapping[str, object]) -> None:
-    """These settings were given for the batch later: a retry must not undo them."""
+    """Save settings that were given for the batch after its submission: a retry must not undo them."""
     if not flags:
         return
     with suppress(BatchInputsError):

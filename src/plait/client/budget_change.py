@@ -1,4 +1,4 @@
-"""A higher budget for a batch that its budget has paused."""
+"""Raise the budget of a batch that its budget has paused."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from plait.store.batch_files import BatchInputsError
 def make_budget_change(
     location: RepoLocation, state: State, batch: BatchState, name: str, budget: Budget | None
 ) -> ChangeSettings:
-    """The request with this id, after which the batch continues by itself. `budget` None: there is none any more.
+    """Make the request with this id, after which the batch continues by itself. `budget` None removes the budget.
 
     Raises UserError for a batch that waits for something else, and for a budget that is too low or can't be kept.
     """

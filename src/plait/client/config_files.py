@@ -20,7 +20,7 @@ def file_exists(path: Path) -> bool:
 
 
 def find_first(top: Path, names: Iterable[str]) -> str | None:
-    """The first of these files that exists."""
+    """Return the first of these files that exists, or None."""
     return next((name for name in names if file_exists(top / name)), None)
 
 
@@ -43,7 +43,7 @@ def read_toml(path: Path) -> Tree:
 
 
 def read_json(path: Path) -> Tree:
-    """JSON, with the comments and commas that some tools allow in it."""
+    """Read JSON, with the comments and commas that some tools allow in it."""
     import json
 
     text = read_text_or_empty(path)
@@ -57,7 +57,7 @@ def read_json(path: Path) -> Tree:
 
 
 def get_nested(tree: object, *names: str) -> object:
-    """The value under these keys; None if there is none."""
+    """Return the value under these keys; None if there is none."""
     for name in names:
         tree = tree.get(name) if isinstance(tree, Mapping) else None
     return tree

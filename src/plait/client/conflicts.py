@@ -50,7 +50,7 @@ def view_conflict(batch: BatchState, task: TaskState, conflict: MergeConflict | 
 
 
 def view_resolvable(batch: BatchState, task: TaskState, files: tuple[str, ...] = ()) -> ConflictView:
-    """The conflict as it is with the branch of now. Raises UserError if there is none that can be resolved."""
+    """Return the conflict with the current branch. Raises UserError if there is none that can be resolved."""
     if why := why_unresolvable(batch, task):
         raise UserError(why)
     assert task.finished is not None
@@ -61,10 +61,10 @@ def view_resolvable(batch: BatchState, task: TaskState, files: tuple[str, ...] =
 
 @api_model
 class ConflictFile:
-    """`ours` is the batch branch's, `theirs` the task's, `merged` has both between markers. Null: it doesn't exist on that
-    side, or it is `binary`, or its name is in `cut`, since it is too long. `touchedBy` are the tasks whose change of it is
-    on the branch, the newest first; `said` is git's message about it. `sides`: either side can be taken; `editable`: `merged`
-    can be edited and sent back.
+    """A file in conflict. `ours` is the batch branch's, `theirs` the task's, `merged` has both between markers. Null:
+    it doesn't exist on that side, or it is `binary`, or its name is in `cut`, since it is too long. `touchedBy` are the
+    tasks whose change of it is on the branch, the newest first; `said` is git's message about it. `sides`: either side
+    can be taken; `editable`: `merged` can be edited and sent back.
     """
 
     path: str
@@ -83,8 +83,8 @@ class ConflictFile:
 
 @api_model
 class TaskConflict:
-    """`with` is the commit of the batch branch that the change from `base` to `tip` was merged onto. `more`: number of
-    files that are left out.
+    """The conflict of a task. `with` is the commit of the batch branch that the change from `base` to `tip` was merged
+    onto. `more`: number of files that are left out.
     """
 
     batch_id: str
@@ -97,7 +97,7 @@ class TaskConflict:
 
 
 def describe_conflict(location: RepoLocation, conflict: ConflictView) -> TaskConflict:
-    """The conflict with both sides of each file, without secrets. Raises WorldError if git no longer has the commits."""
+    """Describe both sides of each file, without secrets. Raises WorldError if git no longer has the commits."""
     try:
         rules = project_files.load_batch_inputs(location, conflict.batch).options.merge_rules
     except BatchInputsError:  # gc removed them; the conflict can be shown without
@@ -138,7 +138,9 @@ def _redact_side(text: str | None, redact: Callable[[str], str]) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class ConflictChoices:
-    """A side, or a text, for each file in conflict; `rest` is for all that aren't named. `allow_markers`: leave them in texts."""
+    """How to resolve a conflict: a side, or a text, for each file; `rest` is for all that aren't named.
+    `allow_markers`: leave them in texts.
+    """
 
     files: Mapping[str, Side | str]
     rest: Side | None = None
@@ -146,7 +148,7 @@ class ConflictChoices:
 
 
 def make_resolution(location: RepoLocation, conflict: ConflictView, choices: ConflictChoices) -> Resolution:
-    """Make the commit that resolves a conflict so. Raises UserError for choices that don't fit it."""
+    """Make the commit that resolves a conflict with these choices. Raises UserError if they don't fit it."""
     from plait.engine.merge_queue import build_resolution_message  # loads the engine's parts
 
     texts = {path: text for path, text in choices.files.items() if not isinstance(text, Side)}

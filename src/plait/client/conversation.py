@@ -49,7 +49,7 @@ class ResolvedConflictFile:
 
 @api_model
 class ConflictResolution:
-    """The `resolution`th of the task: what a person made of each file in conflict, and the size of the whole change then."""
+    """The `resolution`th conflict that a person resolved: what happened to each file, and the change's size."""
 
     resolution: int
     files: list[ResolvedConflictFile]
@@ -58,10 +58,10 @@ class ConflictResolution:
 
 @api_model
 class ConversationEntry:
-    """What happened at `at`. `attempt` is set for `attempt`, `gate` for `gate`, `feedback` for `feedback`, `resolution` for
-    `resolve`, `url` for `publish`; `status` for `ended`, and for `retry`: what the task was. `result` is that of a merge or of
-    publishing, `commit` what a merge, a rebuild or a person made, `without` the tasks that a rebuild left out. `files` are in
-    conflict. `output` is the end of what a failed attempt or gate printed.
+    """What happened at `at`. `attempt` is set for `attempt`, `gate` for `gate`, `feedback` for `feedback`, `resolution`
+    for `resolve`, `url` for `publish`; `status` is the end status for `ended`, and the one before for `retry`. `result`
+    is that of a merge or of publishing, `commit` what a merge, a rebuild or a person made, `without` the tasks that a
+    rebuild left out. `files` are in conflict. `output` is the end of what a failed attempt or gate printed.
     """
 
     kind: EntryKind
@@ -83,7 +83,7 @@ class ConversationEntry:
 
 @api_model
 class Conversation:
-    """`failure` is the place in `entries` of the attempt or gate for which the task failed."""
+    """The entries of a conversation. `failure` is the place of the attempt or gate for which the task failed."""
 
     batch_id: str
     task_id: str
@@ -93,7 +93,7 @@ class Conversation:
 
 @dataclass(frozen=True, slots=True)
 class _Draft:
-    """An entry, and whose output belongs to it."""
+    """An entry, and the attempt whose output belongs to it."""
 
     at: float
     entry: ConversationEntry
@@ -114,7 +114,7 @@ class ConversationDraft:
 def draft_conversation(
     history: BatchHistory, batch: BatchState, task: TaskState, nodes: Mapping[Attempt, str] = _NO_NODES
 ) -> ConversationDraft:
-    """`nodes` are those of a cluster that attempts ran on."""
+    """Collect the entries; `nodes` are the cluster's nodes that attempts ran on."""
     task_id = task.task.id
     found = history.tasks.get(task_id) or TaskHistory(task_id)
     notes = history.notes.tasks.get(task_id) or TaskNotes()
@@ -134,7 +134,7 @@ def draft_conversation(
 
 
 def complete_conversation(location: RepoLocation, draft: ConversationDraft) -> Conversation:
-    """Reads the outputs of the newest failed attempts."""
+    """Add the outputs of the newest failed attempts, which are read from files."""
     redactor = load_redactor(project_files.open_state_paths(location), draft.batch)
     with_output = [place for place, each in enumerate(draft.drafts) if each.output_of is not None][-_MAX_OUTPUTS:]
     entries = [each.entry for each in draft.drafts]
@@ -148,7 +148,7 @@ def complete_conversation(location: RepoLocation, draft: ConversationDraft) -> C
 
 
 def _find_failed(batch: BatchState, task: TaskState, history: TaskHistory) -> Attempt | None:
-    """The attempt, verification or gate for which it failed."""
+    """Return the attempt, verification or gate for which the task failed."""
     if task.status is None or not task.status.is_failure or task.category is Category.CONFLICT:
         return None
     failed = find_failed_check(batch, task, lambda _: history.gate.decision.n if history.gate is not None else None)
@@ -243,7 +243,7 @@ def _draft_publish(span: TimelineSpan) -> _Draft:
 def _read_output_end(
     location: RepoLocation, attempt: Attempt, attempts: Sequence[PastAttempt], redactor: Redactor
 ) -> str:
-    """The last lines, without secrets and control sequences; of an agent that prints JSON, what it did and said."""
+    """Read the last lines, without secrets and control sequences; of an agent that prints JSON, as activities."""
     transcript = open_transcript(project_files.open_state_paths(location), attempt)
     page = read_page(transcript, -_OUTPUT_BYTES, _OUTPUT_BYTES, ended=True)
     parser = load_parser(location, attempt, attempts)

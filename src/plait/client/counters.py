@@ -46,7 +46,7 @@ _BRANCH_OPERATIONS: Mapping[type, tuple[str, str | None]] = {
 
 @dataclass(slots=True)
 class DurationHistogram:
-    """`counts[i]` is the number of durations up to `BOUNDS[i]` and above the bound before; the last, above all bounds."""
+    """Counts of durations: `counts[i]` up to `BOUNDS[i]` and above the bound before; the last one above all."""
 
     counts: list[int] = field(default_factory=lambda: [0] * (len(DURATION_BOUNDS_SECONDS) + 1))
     seconds: float = 0.0
@@ -80,7 +80,7 @@ def _replace_surrogates(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class EndCounts:
-    """How batches, and the tasks in them, have ended. Of a contest, its task alone counts."""
+    """How batches, and the tasks in them, have ended. Entrants of a contest are not counted."""
 
     batches: Counter[BatchStatus]
     tasks: Counter[TaskStatus]
@@ -114,7 +114,7 @@ class JournalCounters:
         self._ended_sum = EndCounts(Counter(), Counter())  # the sum of these
 
     def apply(self, state: State, record: Record) -> None:
-        """`state` has the record already."""
+        """Count a record, which `state` has already."""
         event = record.event
         if type(event) in _BRANCH_OPERATIONS:
             self._count_branch_operation(*_BRANCH_OPERATIONS[type(event)], event)
@@ -142,16 +142,16 @@ class JournalCounters:
 
     @property
     def running(self) -> Counter[tuple[str, Step]]:
-        """Running attempts, by agent."""
+        """The running attempts, by agent."""
         alive = (attempt for attempt, _ in self._alive.values())
         return Counter((self._agents(attempt.agent), attempt.name.step) for attempt in alive)
 
     def get_provider_label(self, name: str) -> str:
-        """The provider's label."""
+        """Return the provider's label."""
         return self._providers(name)
 
     def count_ended(self, state: State) -> EndCounts:
-        """The ends that still hold. The cost grows with open batches, not with all that ever ended."""
+        """Count the ends that are still true. The cost grows with open batches, not with all that ever ended."""
         counts = self._ended_sum
         for reopened in state.open.keys() & self._ended.keys():
             counts -= self._ended[reopened]
@@ -159,7 +159,7 @@ class JournalCounters:
 
     # Any: an event of the kind named, of which only the fields below are read.
     def _count_branch_operation(self, operation: str, status: str | None, event: Any) -> None:
-        """Reports may come late or twice: only an operation in progress is counted."""
+        """Count the end of a branch operation in progress; other reports come late or twice."""
         key = (operation, event.batch, getattr(event, "task", ""))
         if status is None:
             self._in_progress[key] = event.n

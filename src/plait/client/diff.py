@@ -27,10 +27,11 @@ from plait.store.batch_secrets import ContentRedactor
 
 @dataclass(frozen=True, slots=True)
 class DiffRange:
-    """From `base` to `tip`, both revisions; or from `base` to the files in `workspace`. `label` names it for people.
+    """What to compare: from `base` to `tip`, both revisions; or from `base` to the files in `workspace`. `label` names
+    it for people.
 
-    `since`: only what is different from this earlier change, even if that has another base. `resolution`: which one of the
-    task's conflicts it is. `merges`: those of a batch, if it is all of them.
+    `since`: only what is different from this earlier change, even if that has another base. `resolution`: which of the
+    task's conflict resolutions it is. `merges`: those of a batch, if it is the whole batch.
     """
 
     label: str
@@ -57,7 +58,7 @@ class DiffSelection:
 def choose_task_range(
     state: State, batch: BatchState, task: TaskState, which: DiffSelection, read_history: Callable[[], BatchHistory]
 ) -> DiffRange:
-    """`read_history`: of the batch; it knows what the state forgets."""
+    """Return the requested range; `read_history` reads the batch's history, which knows what the state forgets."""
     name = task.task.id
     if which.resolution is not None:
         return find_resolution_range(task, which.resolution, read_history().list_resolutions(name))
@@ -74,7 +75,7 @@ def choose_task_range(
 
 
 def find_batch_range(batch: BatchState) -> DiffRange:
-    """Everything on the batch branch since its base."""
+    """Return everything on the batch branch since its base."""
     _refuse_in_place(batch)
     if not batch.merges:
         raise WorldError(
@@ -85,7 +86,7 @@ def find_batch_range(batch: BatchState) -> DiffRange:
 
 
 def find_task_range(state: State, batch: BatchState, task: TaskState) -> DiffRange:
-    """What was merged, or else the change of the newest attempt."""
+    """Return what was merged, or else the change of the newest attempt."""
     _refuse_in_place(batch)
     last = task.last_write
     if task.is_merged:
@@ -101,7 +102,7 @@ def find_task_range(state: State, batch: BatchState, task: TaskState) -> DiffRan
 def find_attempt_range(
     state: State, batch: BatchState, task: TaskState, n: int, past: Callable[[], Iterable[PastAttempt]]
 ) -> DiffRange:
-    """The change of one attempt; `past` knows the base of older ones, which the state forgets."""
+    """Return the change of one attempt; `past` knows the base of older ones, which the state forgets."""
     _refuse_in_place(batch)
     attempt = choose_attempt(state, batch, task, Step.WRITE, n)
     if attempt in task.alive:
@@ -119,7 +120,7 @@ def find_range_since(
     attempts: tuple[int, int],
     past: Callable[[], Iterable[PastAttempt]],
 ) -> DiffRange:
-    """What the second of these attempts changed differently from the first."""
+    """Return what the second of these attempts changed differently from the first."""
     since, n = attempts
     if since >= n:
         raise UserError(f"attempt {since} is not before attempt {n}", hint="Compare an attempt with an earlier one.")
@@ -130,7 +131,7 @@ def find_range_since(
 
 
 def find_resolution_range(task: TaskState, n: int, resolutions: Sequence[PastResolution]) -> DiffRange:
-    """What a person made of the task's change when they resolved its nth conflict, on the branch as it was then."""
+    """Return the task's change as a person resolved its nth conflict, on the branch as it was then."""
     if not 1 <= n <= len(resolutions):
         raise UserError(f"{task.task.id} has no resolution {n}", hint="`plait explain` shows what happened to it.")
     resolved = resolutions[n - 1]
@@ -173,8 +174,8 @@ _DIFF_OPTIONS = ("-r", "-M", "--no-ext-diff", "--no-textconv", "--no-color")
 
 @api_model
 class ChangedFile:
-    """`before` is its former name if it was renamed; lines of binary files are not counted. `tasks`: in the diff of a batch,
-    those whose merges changed it, in their order.
+    """A file that a diff changes. `before` is its former name if it was renamed; lines of binary files are not counted.
+    `tasks`: in the diff of a batch, those whose merges changed it, in their order.
     """
 
     path: str
@@ -205,7 +206,7 @@ class DiffSummary:
 
 @api_model
 class FullDiff(DiffSummary):
-    """`cut`: the diff is longer; format=text has all of it. `tip` null: files that are being written."""
+    """A diff with its text. `cut`: it is longer; format=text has all of it. `tip` null: files that are being written."""
 
     diff: str
     cut: bool
@@ -213,7 +214,7 @@ class FullDiff(DiffSummary):
 
 @dataclass(frozen=True, slots=True)
 class ComparedTrees:
-    """`base` and `tree` as `git` knows them; `tip` as in Diff. `scratch` is a folder that is removed with them."""
+    """Trees to compare: `base` and `tree`, as `git` knows them; `tip` as in Diff. `scratch` is removed with them."""
 
     git: Git
     base: str
@@ -222,7 +223,7 @@ class ComparedTrees:
     scratch: Path
 
     def read_text(self) -> Iterator[bytes]:
-        """The output of `git diff` in pieces, byte for byte. Through a file: it may not fit into memory."""
+        """Yield the output of `git diff` in pieces, from a file, because it may not fit into memory."""
         path = self.scratch / "difference"
         self.git.run("diff-tree", *_DIFF_OPTIONS, "--patch", f"--output={path}", self.base, self.tree)
         return _read_pieces(path)
@@ -236,7 +237,7 @@ def _read_pieces(path: Path) -> Iterator[bytes]:
 
 @dataclass(frozen=True, slots=True)
 class Diff:
-    """`base` and `tip` are commits; `tip` is empty where the files of a workspace are compared."""
+    """A diff. `base` and `tip` are commits; `tip` is empty where the files of a workspace are compared."""
 
     label: str
     base: str
@@ -255,7 +256,7 @@ class Diff:
 
 @contextmanager
 def open_trees(location: RepoLocation, range_: DiffRange) -> Iterator[ComparedTrees]:
-    """They can be read while this is open. Neither the repository nor a workspace is changed."""
+    """Yield the trees, which can be read while this is open. Neither the repository nor a workspace is changed."""
     common = location.state.parent
     if not location.repository:
         raise WorldError(f"{location.top} isn't a git repository: nothing to compare")
@@ -279,7 +280,7 @@ def open_trees(location: RepoLocation, range_: DiffRange) -> Iterator[ComparedTr
 
 @contextmanager
 def compute_diff(location: RepoLocation, range_: DiffRange) -> Iterator[Diff]:
-    """Its text can be read while this is open."""
+    """Yield the diff, whose text can be read while this is open."""
     with open_trees(location, range_) as trees:
         numstat = trees.git.run("diff-tree", *_DIFF_OPTIONS, "--numstat", "-z", trees.base, trees.tree).out
         tasks = _list_tasks_by_file(trees.git, range_.merges)
@@ -296,7 +297,7 @@ def _list_tasks_by_file(git: Git, merges: Sequence[MergeOnBranch]) -> Mapping[st
 
 
 def _find_earlier_tree(git: Git, common: Path, range_: DiffRange, base: str, scratch: Path) -> tuple[Git, str]:
-    """What the later change is compared with: the earlier one, on the base of the later one if that is possible."""
+    """Return what the later change is compared with: the earlier one, on the base of the later one if that is possible."""
     assert range_.since is not None
     since = range_.since
     earlier = _resolve_commit(git, since.tip, since.label)

@@ -47,7 +47,7 @@ class FileVersion:
 
 
 def read_text(trees: ComparedTrees, version: FileVersion, redactor: ContentRedactor) -> bytes:
-    """Redacted as in the diff, line by line; of a symbolic link, where it points to.
+    """Read a file, redacted as in the diff, line by line; of a symbolic link, its target.
 
     Raises UserError if the diff doesn't have it, and WorldError if it can't be shown or isn't the expected version.
     """
@@ -58,7 +58,7 @@ def read_text(trees: ComparedTrees, version: FileVersion, redactor: ContentRedac
 
 
 def read_image(trees: ComparedTrees, version: FileVersion, redactor: ContentRedactor) -> tuple[str, bytes]:
-    """Its media type, by its content, and the file; an SVG is redacted. Raises the same as `read_text`."""
+    """Return the media type, by the content, and the file; an SVG is redacted. Raises the same as `read_text`."""
     content = _read_blob(trees, version)
     media_type = find_image_type(content)
     if media_type is None:
@@ -72,7 +72,7 @@ def read_image(trees: ComparedTrees, version: FileVersion, redactor: ContentReda
 
 
 def find_image_type(content: bytes) -> str | None:
-    """By its first bytes, whatever its name is; None if browsers show no such images."""
+    """Return the media type by the first bytes, whatever the name is; None if browsers show no such images."""
     start = content[:_MAX_START_BYTES]
     found = (kind for kind, pattern in _IMAGE_STARTS.items() if re.match(pattern, start, re.DOTALL))
     return next(found, None)
@@ -96,7 +96,7 @@ def _read_blob(trees: ComparedTrees, version: FileVersion) -> bytes:
 
 
 def _find_blob(trees: ComparedTrees, version: FileVersion) -> str:
-    """The id of a file in the diff. Others could be read with the same token, but are no part of the change."""
+    """Return the id of a file in the diff. Others could be read with the same token, but are no part of the change."""
     fields = trees.git.run("diff-tree", "-r", "-z", "--no-renames", trees.base, trees.tree).fields
     for entry, path in zip(fields[::2], fields[1::2], strict=True):
         if path == version.path:

@@ -28,7 +28,7 @@ _start: Callable[[RepoLocation], int] = daemon.start_engine
 
 
 class EngineLauncher:
-    """Exits count only while nothing is achieved in between, so an engine that is killed now and then is restarted."""
+    """Starts engines. Exits count only while nothing is achieved in between: one that is killed is restarted."""
 
     def __init__(self, location: RepoLocation) -> None:
         self._location = location
@@ -43,7 +43,7 @@ class EngineLauncher:
         self._location = location
 
     def prestart(self, process: HeldProcess | None = None) -> None:
-        """There will be work: start loading an engine, unless `process` is one, or one is running."""
+        """Start loading an engine, because there will be work, unless `process` is one, or one is running."""
         self._prestarted = self._prestarted or process
         if self._prestarted is None and daemon.find_engine(self._location) is None:
             self._prestarted = daemon.spawn_held_engine(self._location)
@@ -58,7 +58,7 @@ class EngineLauncher:
             self._exits.clear()
 
     def ensure_running(self) -> None:
-        """There is work: start an engine if none runs. Raises WorldError if engines keep exiting."""
+        """Start an engine if none runs, because there is work. Raises WorldError if engines keep exiting."""
         if daemon.find_engine(self._location) is not None:
             self._took_lease = True
             return
@@ -73,7 +73,7 @@ class EngineLauncher:
         return held.start() if held is not None else _start(self._location)
 
     def _has_exited(self) -> bool:
-        """Whether the engine has exited. This process started it, and so can ask."""
+        """Whether the engine that this process started has exited."""
         assert self._started is not None
         if self._pid is None or time.monotonic() - self._started > START_TIMEOUT_SECONDS:
             return True

@@ -13,7 +13,7 @@ _MAX_TIME_SHARE = 0.02  # the largest share of time to spend on forecasts
 
 
 class EtaEstimator:
-    """At most one forecast every `interval` seconds, and none while more than `max_tasks` tasks are left."""
+    """Estimates ends at most once every `interval` seconds, and only while at most `max_tasks` tasks are left."""
 
     def __init__(self, *, interval: float = 5.0, max_tasks: int = 2000) -> None:
         self._interval, self._max_tasks = interval, max_tasks
@@ -23,7 +23,7 @@ class EtaEstimator:
         self.basis = ""  # what the last estimate is based on
 
     def estimate_end(self, state: State, batch: str, now: float) -> float | None:
-        """When the batch is expected to end; None if unknown. Cheap enough to call for every frame."""
+        """Return when the batch is expected to end; None if unknown. Cheap enough to call for every frame."""
         batch_state = state.batches.get(batch)
         if batch_state is None or batch_state.ended is not None:
             return None
@@ -43,7 +43,8 @@ class EtaEstimator:
 
 
 def describe_eta_basis(state: State, batch: BatchState) -> str | None:
-    """What the ETA is based on. None: nothing is known, and a guess that looks like knowledge is worse than none.
+    """Say what the ETA is based on. None if nothing is known, because a guess that looks like knowledge is worse than
+    none.
 
     The duration of a gate is never known.
     """

@@ -58,7 +58,7 @@ class EventStream:
         kind = type(record.event)
         events = [] if kind in SILENT_EVENTS else list(MAPPERS[kind](context, record.event))
         if batch is not None and batch.ended is not None:
-            # The events of a reopened batch must not depend on who listened before.
+            # A reopened batch has the same events, whether or not earlier ones were read.
             self._trackers.pop(batch.id, None)
         return events
 
@@ -224,7 +224,7 @@ def _map_gate_ended(context: RecordContext, report: r.GateDone | r.GateLost) -> 
 
 
 def _list_suspects(context: RecordContext) -> tuple[str, ...]:
-    """The tasks among which the failing one is."""
+    """Return the tasks one of which breaks the gate."""
     batch = context.batch
     if batch is None or batch.gate_bad_size is None:
         return ()
@@ -260,7 +260,7 @@ def _map_publishing(context: RecordContext, decision: d.PublishStarted) -> Itera
 
 
 def _find_pull_request_url(context: RecordContext) -> str | None:
-    """The batch's pull request."""
+    """Return the address of the batch's pull request."""
     published = context.batch.published if context.batch is not None else None
     return published.url or None if published is not None else None
 
@@ -322,7 +322,7 @@ def _map_task_decision(context: RecordContext, decision: d.TaskDecision) -> Iter
             context.update_status(task)
             yield context.make_event(EventType.TASK_INTERRUPTED, task, reason=decision.reason)
         case d.TaskEnded():
-            # What was done can still be dropped, or be found guilty by the gate.
+            # A finished task can still be dropped, or fail the gate.
             if task.status is not None and task.status is not context.before.status:
                 yield from _map_task_end(context, batch, task, decision)
         case _:
@@ -398,7 +398,7 @@ def _map_attempt_progress(context: RecordContext, report: r.AttemptProgress) -> 
 
 
 def _map_attempt_end(context: RecordContext, _: r.AttemptEnd) -> Iterator[StreamEvent]:
-    """No event: the decision about its outcome has one."""
+    """Yield no event: the decision about the outcome has one."""
     if context.task is not None:
         context.update_status(context.task)
     yield from ()

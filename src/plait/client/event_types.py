@@ -131,7 +131,7 @@ class ProgressFields(TypedDict, total=False):
 
 
 class EventFields(CommonEventFields, ProgressFields, total=False):
-    """With the fields of single types of events."""
+    """All fields of events, including those of single event types."""
 
     again: bool
     gate: int
@@ -158,7 +158,7 @@ class EventFields(CommonEventFields, ProgressFields, total=False):
 
 @dataclass(frozen=True, slots=True)
 class StreamEvent:
-    """`seq` is that of its record; None: it isn't in the journal. `batch` None: it concerns all."""
+    """An event. `seq` is that of its record; None: it isn't in the journal. `batch` None: it concerns all."""
 
     seq: int | None
     at: float
@@ -172,7 +172,7 @@ class StreamEvent:
         return self.batch is None or self.batch == batch
 
     def to_json(self) -> Json:
-        """`data` never repeats the first six keys."""
+        """Return the event as JSON; `data` never repeats the first six keys."""
         return {
             "seq": self.seq,
             "at": to_iso(self.at),
@@ -185,12 +185,12 @@ class StreamEvent:
 
 
 def make_log_event(attempt: Attempt, at: float, offset: int, entry: LogEntry | OutputEntry) -> StreamEvent:
-    """Agent output: it isn't in the journal, and a client that missed some reads it by offset."""
+    """Make an event for agent output. It isn't in the journal; a client that missed some reads it by offset."""
     step = cast("Step", "gate") if attempt.is_gate else attempt.step
     data: EventFields = {"step": step, "offset": offset, "entry": cast("LogEntry", entry)}
     return StreamEvent(None, at, EventType.EXECUTION_LOG, attempt.batch, attempt.task or None, attempt.n, data)
 
 
 def format_json_line(event: StreamEvent) -> str:
-    """One line of JSON, whatever texts are in it."""
+    """Format an event as one line of JSON, whatever texts are in it."""
     return encode_plain(event.to_json()).decode()

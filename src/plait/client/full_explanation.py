@@ -38,7 +38,7 @@ class FullExplanation:
 
 
 def explain_fully(location: RepoLocation, state: State, batch: BatchState, task: TaskState) -> FullExplanation:
-    """Reads the journal and asks git."""
+    """Explain a task; this reads the journal and asks git."""
     try:
         with closing(project_files.open_project_journal(location)) as reader:
             history = read_history(reader.read(), batch.id)
@@ -51,7 +51,7 @@ def explain_fully(location: RepoLocation, state: State, batch: BatchState, task:
 def build_explanation(
     location: RepoLocation, state: State, batch: BatchState, task: TaskState, history: BatchHistory
 ) -> FullExplanation:
-    """Its `result` is the expected one: git wasn't asked."""
+    """Explain a task without asking git: its `result` is the expected one."""
     task_id = task.task.id
     attempts = history.list_attempts(task_id)
     files = next((past.outcome.files for past in reversed(attempts) if past.outcome and past.outcome.files), ())
@@ -68,7 +68,7 @@ def build_explanation(
 
 
 def find_nodes(location: RepoLocation, batch: BatchState, attempts: Iterable[PastAttempt]) -> Mapping[Attempt, str]:
-    """The names of the cluster's nodes that they were sent to. Attempts that ran on this machine have none."""
+    """Return the names of the cluster's nodes that attempts were sent to. Attempts that ran on this machine have none."""
     if batch.settings.executor is ExecutorKind.LOCAL:
         return {}
     from plait.runtime.ray.placements import Placements  # few batches run on a cluster
@@ -80,7 +80,7 @@ def find_nodes(location: RepoLocation, batch: BatchState, attempts: Iterable[Pas
 
 @api_model
 class DependencyStatus:
-    """`status` null: it is not in this batch."""
+    """A dependency and its status; null: it is not in this batch."""
 
     id: str
     kind: NeedKind
@@ -98,9 +98,9 @@ class ToldFeedback:
 
 @api_model
 class AttemptSummary:
-    """An attempt. `completedAt` null: it is running. `told` is what its agent was told beyond the task; if that is anything,
-    also the end of what the verification `toldCheck` printed. `commit` is its result. `node` is that of a cluster; null: it ran
-    on this machine, or nowhere yet.
+    """An attempt. `completedAt` null: it is running. `told` is the feedback that its agent got beyond the task; if
+    there is any, also the end of what the verification `toldCheck` printed. `commit` is its result. `node` is that of a
+    cluster; null: it ran on this machine, or nowhere yet.
     """
 
     step: Step
@@ -123,7 +123,7 @@ class AttemptSummary:
 
 @api_model
 class GateResult:
-    """`passed` null: it is running, or its result is unknown."""
+    """A run of the gate. `passed` null: it is running, or its result is unknown."""
 
     gate: int
     commit: str
@@ -145,7 +145,7 @@ class TaskResult:
 
 @api_model
 class ConflictSummary:
-    """`with` is the commit of the batch branch that it was merged onto."""
+    """A conflict. `with` is the commit of the batch branch that the change was merged onto."""
 
     with_: str
     files: list[str]
@@ -153,7 +153,7 @@ class ConflictSummary:
 
 @api_model
 class Explanation:
-    """`way`: what would make it continue, as a sentence."""
+    """Why a task has its status. `way`: what would make it continue, as a sentence."""
 
     batch_id: str
     task_id: str
@@ -246,15 +246,16 @@ def describe_result(result: TaskResultDetails | None) -> TaskResult | None:
 
 
 def explain_need(state: State, batch: BatchState, need: Need) -> TaskExplanation | None:
-    """The status of a dependency; None: it is not in this batch."""
+    """Return the status of a dependency; None if it is not in this batch."""
     other = batch.find_task(need.on)
     return None if other is None else explain_status(state, batch, other)
 
 
 @dataclass(frozen=True, slots=True)
 class TaskResultDetails:
-    """`branch` is the task's own and `tip` its commit; if the branch is gone, `tip` is "" and `kept` is the ref that has its
-    work, if any. `merged` is the commit in the batch branch, `place` its number there, from 1.
+    """The result of a task. `branch` is its own and `tip` that branch's commit; if the branch is gone, `tip` is "" and
+    `kept` is the ref that has its work, if any. `merged` is the commit in the batch branch, `place` its number there,
+    from 1.
     """
 
     branch: str
@@ -272,7 +273,7 @@ class TaskResultDetails:
 def derive_result(
     batch: BatchState, task: TaskState, files: Sequence[str], gate: GateRun | None
 ) -> TaskResultDetails | None:
-    """From the state alone: `kept` is the expected ref. None: the task has no result of its own.
+    """Derive the result from the state alone: `kept` is the expected ref. None if the task has no result of its own.
 
     `files` are those that its last good attempt changed.
     """

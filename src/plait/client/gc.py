@@ -1,4 +1,4 @@
-"""What batches leave behind, for `plait gc`: which batch each thing belongs to, and which batches can be forgotten."""
+"""What batches leave behind, for `plait gc`: which batch each leftover belongs to, and which batches can be forgotten."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from plait.store.trust_store import ignore_untrusted_location
 
 
 def open_repository_git(location: RepoLocation) -> Git:
-    """Git in the repository's own folder, whichever of its worktrees this is."""
+    """Open git in the repository's own folder, whichever of its worktrees this is."""
     return Repository(location.git_dir).git
 
 
 def open_session_collector(session: Session, config: Config) -> GarbageCollector:
-    """It reads the session's batches again before each removal."""
+    """Open a collector that reads the session's batches again before each removal."""
 
     def read_batches() -> Mapping[str, GcBatch]:
         session.refresh()
@@ -42,7 +42,7 @@ def collect_names(state: State) -> RefNames:
 
 
 def find_batch_to_forget(state: State, facts: GcFacts, word: str) -> str:
-    """The batch with this name. One that isn't in the journal is found by its files and refs."""
+    """Return the batch with this name. One that isn't in the journal is found by its files and refs."""
     try:
         batch = find_batch(state, word)
     except UserError:
@@ -58,7 +58,7 @@ def find_batch_to_forget(state: State, facts: GcFacts, word: str) -> str:
 
 
 def _list_gc_batches(state: State, pending: Collection[str] = ()) -> dict[str, GcBatch]:
-    """`pending` are batches with a pending request, which are about to be reopened."""
+    """List the batches by id. Those with a request in `pending` are about to be reopened."""
     return {batch.id: _view_gc_batch(state, batch, pending=batch.id in pending) for batch in state.batches.values()}
 
 

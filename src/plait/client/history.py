@@ -19,7 +19,9 @@ from plait.core.task import Attempt, Step
 
 @dataclass(slots=True)
 class TimelineSpan:
-    """From `start` to `end`; None: it hasn't ended. `result` says in a word how it ended, `detail` in a sentence."""
+    """A span of time from `start` to `end`; None: it hasn't ended. `result` says in a word how it ended, `detail` in a
+    sentence.
+    """
 
     kind: str
     start: float
@@ -33,16 +35,18 @@ class TimelineSpan:
     files: tuple[str, ...] = ()  # in which a merge conflicted
 
     def close(self, at: float, result: str | None = None, detail: str = "") -> None:
-        """The first report counts. A clock may be set back, but nothing ends before it starts."""
+        """End the span; only the first report counts. A clock may be set back, but nothing ends before it starts."""
         if self.end is None:
             self.end, self.result, self.detail = max(at, self.start), result, detail or self.detail
 
 
 @dataclass(frozen=True, slots=True)
 class PastAttempt:
-    """`base` is the commit it started from. `outcome` None: it is running. `then` says why the task was retried after it.
+    """An attempt, past or running (`outcome` None). `base` is the commit it started from. `then` says why the task was
+    retried after it.
 
-    `told` is what the agent was told beyond the task; if that is anything, also the end of the output of `told_check`.
+    `told` is the feedback that the agent got beyond the task; if there is any, it also got the end of the output of
+    `told_check`.
     """
 
     attempt: Attempt
@@ -66,7 +70,7 @@ class PastAttempt:
 
 @dataclass(frozen=True, slots=True)
 class GateRun:
-    """`verdict` None: it runs, or it was lost. `dropped`: the branch changed under it, so its verdict means nothing."""
+    """A run of the gate. `verdict` None: it runs, or was lost. `dropped`: void, because the branch changed meanwhile."""
 
     decision: d.GateStarted
     started_at: float
@@ -88,7 +92,7 @@ class GateRun:
 
 @dataclass(frozen=True, slots=True)
 class MergeConflict:
-    """`onto` is the commit that the change was merged onto; "": the batch's base."""
+    """A conflict. `onto` is the commit that the change was merged onto; "": the batch's base."""
 
     change: d.Change
     onto: str
@@ -96,12 +100,12 @@ class MergeConflict:
 
 
 def has_conflict(task: TaskState) -> bool:
-    """Whether it ended so, is about to, or is being repaired."""
+    """Whether the task ended with a conflict, is about to, or is repairing one."""
     return task.status is TaskStatus.CONFLICTED or task.conflict_files is not None or task.change_to_repair is not None
 
 
 def find_earlier_changes(batch: BatchState, conflict: MergeConflict) -> dict[str, d.Change]:
-    """The changes that the branch had at the conflict and still has, by task and in their order."""
+    """Return the changes that the branch had at the conflict and still has, by task and in their order."""
     count = next((n for n, entry in enumerate(batch.merges, 1) if entry.commit == conflict.onto), len(batch.merges))
     changes = (entry.change for entry in batch.merges[:count] if conflict.onto)
     return {change.task: change for change in changes if change.task != conflict.change.task}
@@ -139,7 +143,8 @@ class TimelineRetry:
 
 @dataclass(slots=True)
 class TaskHistory:
-    """One task. `lifetimes`: from when it could have run until it ended, and so again after each retry by a person.
+    """The history of one task. `lifetimes`: the time from when it could have run until it ended, once for each retry by
+    a person.
 
     `entries` are its attempts and merges in order, `deciding_gates` the numbers of the gates by which it ended.
     """
@@ -172,13 +177,13 @@ class TaskHistory:
         self.resolutions.append(PastResolution(len(self.resolutions) + 1, at, request, attempt))
 
     def list_waits(self) -> list[tuple[float, float | None]]:
-        """When it could have run and nothing of it was running."""
+        """List the times when the task could have run and nothing of it was running."""
         spans = sorted(self.spans, key=lambda span: span.start)
         return [gap for lifetime in self.lifetimes for gap in _find_gaps(lifetime, spans)]
 
 
 def _find_gaps(lifetime: TimelineSpan, spans: Iterable[TimelineSpan]) -> list[tuple[float, float | None]]:
-    """The parts of a lifetime in which nothing was running; the last one is open if the lifetime is."""
+    """Return the parts of a lifetime in which nothing was running; the last one is open if the lifetime is."""
     gaps: list[tuple[float, float | None]] = []
     at: float | None = lifetime.start
     for span in spans:
@@ -196,7 +201,7 @@ def _find_gaps(lifetime: TimelineSpan, spans: Iterable[TimelineSpan]) -> list[tu
 
 @dataclass(slots=True)
 class BatchHistory:
-    """One batch. Reports may come twice: the first one counts."""
+    """The history of one batch. Reports may come twice: the first one counts."""
 
     batch: str
     start: float | None = None
@@ -214,7 +219,7 @@ class BatchHistory:
 
     @property
     def spans(self) -> list[TimelineSpan]:
-        """Those of the whole batch: gates, pauses, rebuilds, publishing."""
+        """The spans of the whole batch: gates, pauses, rebuilds, publishing."""
         return [self._gates[entry].to_span() if isinstance(entry, int) else entry for entry in self._entries]
 
     def list_attempts(self, task: str) -> list[PastAttempt]:
@@ -224,14 +229,14 @@ class BatchHistory:
         return self.tasks[task].resolutions if task in self.tasks else []
 
     def find_deciding_gate(self, task: str) -> GateRun | None:
-        """The gate by which a task ended last: the one that failed with it, or the one that it passed."""
+        """Return the gate by which a task ended last: the one that it failed, or the one that it passed."""
         return self.tasks[task].gate if task in self.tasks else None
 
     def find_gate(self, n: int) -> GateRun | None:
         return self._gates.get(n)
 
     def find_conflict(self, task: str) -> MergeConflict | None:
-        """The task's last conflict, unless it was merged since."""
+        """Return the task's last conflict, unless it was merged since."""
         return self.tasks[task].conflict if task in self.tasks else None
 
     def apply(self, record: Record, request: q.Request | None) -> None:
@@ -410,7 +415,7 @@ class BatchHistory:
         return self.tasks[task]
 
     def _begin(self, key: object, span: TimelineSpan, task: str | None = None) -> None:
-        """A decision that is performed again after a crash is the same one."""
+        """Begin a span, unless the same decision was performed before a crash."""
         open_span = self._open.get(key)
         if open_span is not None and open_span.n == span.n and open_span.end is None:
             return
@@ -435,7 +440,7 @@ class HistoryIndex:
     _unanswered: dict[str, tuple[str, q.Request]] = field(default_factory=dict)  # with their batches
 
     def get_batch(self, batch: str) -> BatchHistory:
-        """An empty one if the batch is unknown."""
+        """Return the history of a batch; an empty one if the batch is unknown."""
         return self._batches.get(batch) or BatchHistory(batch)
 
     def apply(self, record: Record) -> None:

@@ -36,7 +36,7 @@ class LoggedIn(StrEnum):
 
 @api_model
 class LoginStatus:
-    """`by` is the name of a variable or file, never its content; `how` is how to log in."""
+    """Whether a tool is logged in. `by` is the name of a variable or file, never its content; `how` is how to log in."""
 
     logged_in: LoggedIn
     by: str | None
@@ -45,8 +45,8 @@ class LoginStatus:
 
 @api_model
 class InstalledAgent:
-    """`path` and `version` are its program's, if it has one; `problem`: why the version is unknown. `default`: it works
-    on tasks that name no agent.
+    """An agent on this machine. `path` and `version` are its program's, if it has one; `problem`: why the version is
+    unknown. `default`: it works on tasks that name no agent.
     """
 
     name: str
@@ -66,19 +66,19 @@ class InstalledAgent:
 
 @api_model
 class Agents:
-    """`permissions` names the installed agents that do everything without asking."""
+    """All agents; `permissions` names the installed ones that do everything without asking."""
 
     agents: list[InstalledAgent]
     permissions: str | None
 
 
 def describe_permissions(agents: Sequence[InstalledAgent]) -> str:
-    """One line about the installed agents that do everything without asking; "": there is none."""
+    """Name in one line the installed agents that do everything without asking; "" if there is none."""
     return describe_full_access({agent.name: agent.permission for agent in agents if agent.available})
 
 
 def list_agents(config: Config) -> list[InstalledAgent]:
-    """All agents, including those of other packages. Runs their programs with `--version`."""
+    """List all agents, including those of other packages. Runs their programs with `--version`."""
     specs = {spec.name: spec for spec in build_agent_specs(config)}
     agents = [*AGENTS.values(), *_list_plugins()]
     programs = _find_programs(config, agents)
@@ -112,7 +112,7 @@ def _describe_agent(info: AgentInfo, program: Program | None, spec: AgentSpec, *
 
 
 def _find_programs(config: Config, agents: Sequence[AgentInfo]) -> Mapping[str, Program]:
-    """A program that only the repository's settings name is looked for, but not run: it may not be trusted."""
+    """Find the agents' programs. One that only the repository's settings name is not run: it may not be trusted."""
     configured = dict(config.agents.programs)
     from_repository = config.origins["agents.programs"].layer is Layer.REPOSITORY
     wanted = {info.name: configured.get(info.name, info.program) for info in agents}
@@ -146,7 +146,7 @@ _MAX_OUTPUT_BYTES = 4096
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """`path` None: not installed. `version` None: unknown; then `problem` says why, if that is known."""
+    """An agent's program. `path` None: not installed. `version` None: unknown; `problem` then says why, if known."""
 
     name: str
     path: str | None = None
@@ -157,7 +157,7 @@ class Program:
 def probe_programs(
     names: Sequence[str], path: str | None = None, *, timeout: float = VERSION_TIMEOUT_SECONDS
 ) -> Mapping[str, Program]:
-    """Run all with `--version` at once. `path` None: this process's PATH."""
+    """Run all programs with `--version` at once. `path` None: this process's PATH."""
     with ThreadPoolExecutor(max_workers=max(1, len(names))) as pool:
         return dict(zip(names, pool.map(lambda name: _probe_program(name, path, timeout), names), strict=True))
 
@@ -179,7 +179,9 @@ def _probe_program(name: str, path: str | None, timeout: float) -> Program:
 
 
 def _read_output(command: Sequence[str], timeout: float) -> tuple[str, int]:
-    """Output goes to a file: a process that a program leaves behind would keep a pipe open."""
+    """Return the output and exit status of a command. Output goes to a file: a process that a program leaves behind
+    would keep a pipe open.
+    """
     with TemporaryFile() as output:
         process = subprocess.Popen(  # a program that a person installed, and a fixed word
             command,
@@ -205,7 +207,9 @@ _EMPTY_BYTES = 2  # bytes: `{}`
 def detect_login(
     login: AgentLogin | None, environment: Mapping[str, str], home: Path, *, keychain: bool = False
 ) -> LoginStatus:
-    """`keychain`: the system's keychain holds what tools write into files elsewhere, so a missing file means nothing."""
+    """Guess whether a tool is logged in. `keychain`: the system's keychain holds what tools write into files elsewhere,
+    so a missing file means nothing.
+    """
     if login is None:
         return LoginStatus(LoggedIn.UNKNOWN, None, None)
     variable = next((name for name in login.variables if environment.get(name, "").strip()), None)

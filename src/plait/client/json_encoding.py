@@ -30,14 +30,14 @@ OMIT_NONE: Mapping[str, bool] = {"omit_none": True}  # metadata of a field that 
 
 
 def to_camel(name: str) -> str:
-    """`started_at` is `startedAt`; `from_` is `from`."""
+    """Convert a field's name to a key: `started_at` is `startedAt`; `from_` is `from`."""
     first, *others = name.rstrip("_").split("_")
     return first + "".join(word.capitalize() for word in others)
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 def api_model(cls: type[T]) -> type[T]:
-    """A frozen dataclass that pydantic documents in camelCase."""
+    """Make a frozen dataclass that pydantic documents in camelCase."""
     cls.__pydantic_config__ = {"alias_generator": to_camel}  # type: ignore[attr-defined]  # read by pydantic only
     doc = cls.__doc__
     model = dataclass(frozen=True, slots=True)(cls)
@@ -48,7 +48,7 @@ def api_model(cls: type[T]) -> type[T]:
 
 
 def fill_model(model: type[T], source: object, /, **values: object) -> T:
-    """A model with these values; its other fields are attributes of `source` with the same names, tuples as lists."""
+    """Make a model with these values; its other fields are attributes of `source` with the same names, tuples as lists."""
     for name, _, _ in _KEYS[model]:
         if name not in values:
             value = getattr(source, name)
@@ -57,7 +57,7 @@ def fill_model(model: type[T], source: object, /, **values: object) -> T:
 
 
 def to_builtins(value: object) -> object:
-    """Models as dicts, enums as their values, tuples as lists."""
+    """Convert models to dicts, enums to their values, and tuples to lists."""
     if type(value) in _PLAIN_TYPES:
         return value
     if type(value) in _KEYS:
@@ -74,13 +74,13 @@ def to_builtins(value: object) -> object:
 
 
 def to_json(model: object) -> Json:
-    """The JSON object of a model."""
+    """Return the JSON object of a model."""
     items = ((key, getattr(model, name), omitted) for name, key, omitted in _KEYS[type(model)])
     return {key: to_builtins(value) for key, value, omitted in items if value is not None or not omitted}
 
 
 def to_iso(at: float) -> str:
-    """`2026-11-15T10:00:00.000Z`"""
+    """Format a time as `2026-11-15T10:00:00.000Z`."""
     time = datetime.fromtimestamp(min(max(at, 0.0), _MAX_TIMESTAMP), UTC)
     return time.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
@@ -90,12 +90,12 @@ def to_iso_or_none(at: float | None) -> str | None:
 
 
 def encode_json(value: object) -> bytes:
-    """A model, or a container of models and plain values."""
+    """Encode a model, or a container of models and plain values."""
     return encode_plain(to_builtins(value))
 
 
 def encode_plain(value: object) -> bytes:
-    """A value without models in it."""
+    """Encode a value without models in it."""
     import msgspec
 
     try:

@@ -1,4 +1,4 @@
-"""Whether a makefile or a justfile has a rule of some name, found by reading it alone."""
+"""Whether a makefile or a justfile has a rule of some name, found only by reading it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _HEAD_END = re.compile(r"\s*:(?!=)(?P<rest>[^#]*)")
 
 
 def has_make_target(text: str, target: str) -> bool:
-    """Whether a rule for it has a recipe or names what it needs; that it is `.PHONY` makes no rule."""
+    """Whether a rule for the target has a recipe or names what it needs; declaring it `.PHONY` makes no rule."""
     prefix, in_target, defining = "\t", False, False
     for line in _CONTINUED.sub(" ", text).split("\n"):
         if defining or _DEFINE.match(line):
@@ -36,13 +36,13 @@ def has_make_target(text: str, target: str) -> bool:
 
 
 def _lists_target(targets: str, target: str) -> bool:
-    """A colon inside a function call doesn't end the targets; `&` before it groups them."""
+    """Whether targets include this one. A colon in a function call doesn't end them; `&` before it groups them."""
     is_balanced = targets.count("(") == targets.count(")")
     return is_balanced and target in targets.rstrip().removesuffix("&").split()
 
 
 def has_just_recipe(text: str, recipe: str) -> bool:
-    """Whether it can be run without arguments and has a body or dependencies; an alias is as good."""
+    """Whether the recipe can be run without arguments and has a body or dependencies; an alias counts too."""
     name = re.escape(recipe)
     alias, head_pattern = re.compile(rf"alias\s+{name}\s*:="), re.compile(rf"@?{name}(?![\w-])")
     lines = text.split("\n")
@@ -58,7 +58,7 @@ def has_just_recipe(text: str, recipe: str) -> bool:
 
 
 def _read_dependencies(line: str, start: int) -> str | None:
-    """The dependencies of a recipe; None if it is not one, or needs an argument."""
+    """Return the dependencies of a recipe; None if the line is not one, or it needs an argument."""
     while parameter := _PARAMETER.match(line, start):
         if parameter["many"] != "*" and not parameter["value"]:
             return None

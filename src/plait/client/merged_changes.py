@@ -29,8 +29,9 @@ _SOURCE_SUFFIX = re.compile(
 
 @api_model
 class MergedChange:
-    """`withoutTests`: it changes source files and no tests, though the repository or another task has some. `undeclared` are
-    files it changes besides tests that it didn't declare, if it declares any; `more`: how many names are left out.
+    """The change of a merged task. `withoutTests`: it changes source files and no tests, though the repository or
+    another task has some. `undeclared` are files besides tests that it changes but didn't declare, if it declares any;
+    `more`: how many names are left out.
     """
 
     task_id: str
@@ -42,7 +43,7 @@ class MergedChange:
 
 @api_model
 class MergedChanges:
-    """`files`: the number of different files that they change."""
+    """The changes of a batch's merged tasks. `files`: the number of different files that they change."""
 
     batch_id: str
     files: int
@@ -76,7 +77,7 @@ class ChangedFiles:
         self._tested: dict[str, bool] = {}
 
     def describe(self, location: RepoLocation, batch: str, base: str, merges: Sequence[MergeOnBranch]) -> MergedChanges:
-        """Raises WorldError if git no longer has the commits."""
+        """Describe the changes; raises WorldError if git no longer has the commits."""
         git = Git(location.git_dir, variables={"GIT_DIR": str(location.git_dir)})
         known = self._files
         missing = [merge for merge in merges if merge.commit not in known]
@@ -95,7 +96,7 @@ class ChangedFiles:
 
 
 def read_changed_files(git: Git, merges: Sequence[MergeOnBranch]) -> dict[str, tuple[str, ...]]:
-    """The files that each merge changed, by its commit. Commits that don't exist are left out."""
+    """Return the files that each merge changed, by its commit. Commits that don't exist are left out."""
     pairs = "".join(f"{merge.commit} {merge.before}\n" for merge in merges).encode()
     args = ("diff-tree", "--stdin", "--always", "-r", "-z", "--no-renames", "--name-only")
     found: dict[str, list[str]] = {}
@@ -113,7 +114,7 @@ def read_changed_files(git: Git, merges: Sequence[MergeOnBranch]) -> dict[str, t
 def describe_merges(
     batch: str, merges: Sequence[MergeOnBranch], files: Mapping[str, Sequence[str]], *, tested: bool
 ) -> MergedChanges:
-    """`files`: by commit; `tested`: the repository has tests."""
+    """Describe the changes. `files`: by commit; `tested`: the repository has tests."""
     tested = tested or any(any(map(is_test_file, files[merge.commit])) for merge in merges)
     tasks = [_describe_merge(merge, files[merge.commit], tested=tested) for merge in merges]
     return MergedChanges(batch, len({name for merge in merges for name in files[merge.commit]}), tasks)
@@ -126,7 +127,7 @@ def _describe_merge(merge: MergeOnBranch, files: Sequence[str], *, tested: bool)
 
 
 def _list_undeclared(touches: Sequence[str], files: Iterable[str]) -> Iterable[str]:
-    """Tests of what was declared need not be declared."""
+    """List the files that a task changed but didn't declare. Tests need not be declared."""
     return list_uncovered(touches, (name for name in files if not is_test_file(name))) if touches else ()
 
 

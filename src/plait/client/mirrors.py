@@ -15,7 +15,7 @@ from plait.store.project_files import load_batch_inputs
 
 
 def find_mirrors_folder() -> Path:
-    """Not in the cache folder: mirrors contain journals, and branches that may exist nowhere else."""
+    """Return the folder for mirrors. No cache: they contain journals, and branches that exist nowhere else."""
     from platformdirs import user_data_path
 
     return user_data_path("plait", appauthor=False) / "mirrors"
@@ -27,7 +27,7 @@ _MIRROR_SETTINGS: Mapping[str, object] = {"sources.write_back": "branch", "run.i
 
 @dataclass(frozen=True, slots=True)
 class MirroredRepo:
-    """`location` is its checkout; `url` doesn't hold a secret."""
+    """A repository that plait mirrors. `location` is its checkout; `url` doesn't hold a secret."""
 
     location: RepoLocation
     name: str
@@ -41,7 +41,8 @@ def open_mirrored_repo(
     in_use: Collection[Path] = (),
     on_progress: Callable[[str], None] = lambda _: None,
 ) -> MirroredRepo:
-    """The remote's default branch, or `base`, as it is now. Checkouts `in_use`, and those of open batches, stay as they are.
+    """Open the remote's default branch, or `base`, as it is now. Checkouts `in_use`, and those of open batches, stay as
+    they are.
 
     Raises UserError or WorldError.
     """
@@ -60,18 +61,18 @@ def open_mirrored_repo(
 
 
 def is_mirror(location: RepoLocation) -> bool:
-    """Whether this is a mirror that plait keeps; no person sees changes in its checkout."""
+    """Whether this is a mirror that plait keeps, so that no person sees changes in its checkout."""
     home = location.state.parent.parent.parent
     return location.repository and os.path.realpath(home) == os.path.realpath(find_mirrors_folder())
 
 
 def get_mirror_settings(location: RepoLocation) -> Mapping[str, object]:
-    """The settings that a batch of a mirror has, as flags; none for other places."""
+    """Return the settings of a mirror's batches, as flags; none for other places."""
     return _MIRROR_SETTINGS if is_mirror(location) else {}
 
 
 def _list_open_checkouts(location: RepoLocation) -> Iterator[Path]:
-    """The checkouts that open batches were submitted from."""
+    """List the checkouts that open batches were submitted from."""
     state = read_past_batches(location).state
     for batch in state.open if state else ():
         with suppress(PlaitError):

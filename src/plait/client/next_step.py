@@ -17,7 +17,7 @@ _TIME_ONLY_SECONDS = 18 * 3600  # seconds
 
 
 def format_answer_command(target: str, *, asks_for_budget: bool) -> str:
-    """The command that answers the question of a task; any answer to a question about its budget approves it."""
+    """Return the command that answers the question of a task; any answer to a question about its budget approves it."""
     if asks_for_budget:
         return f"plait feedback {target} 'continue'   or   plait cancel {target}"
     return f"plait feedback {target} 'your answer'"
@@ -64,7 +64,7 @@ def _suggest_after_end(batch: BatchState, task: TaskState, status: TaskStatus) -
 
 
 def _find_kept_result(task: TaskState) -> str:
-    """What a retry does with the result that its agent has finished; "": there is none to continue with."""
+    """Say what a retry does with the result that its agent has finished; "" if there is none to continue with."""
     if task.uncommitted is not None:
         return "commits its existing result"
     if task.unverified is not None:
@@ -73,7 +73,7 @@ def _find_kept_result(task: TaskState) -> str:
 
 
 def _suggest_before_retry(batch: BatchState, task: TaskState) -> str:
-    """What to look at, or do, before retrying it."""
+    """Suggest what to look at, or do, before retrying the task."""
     if task.category is Category.GATE:
         return f"plait logs {batch.id} {task.task.id} --gate shows why; "
     agent = task.last_write.agent if task.last_write is not None else None
@@ -83,7 +83,7 @@ def _suggest_before_retry(batch: BatchState, task: TaskState) -> str:
 
 
 def find_login_hint(agent: str | None) -> str:
-    """How to log in with an agent; "" if unknown."""
+    """Say how to log in with an agent; "" if unknown."""
     agent_info = AGENTS.get(agent or "")
     return agent_info.login.how if agent_info is not None and agent_info.login is not None else ""
 
@@ -178,7 +178,7 @@ def _format_limit_end(state: State, batch: BatchState, task: TaskState) -> str:
 
 
 def _suggest_for_needs(state: State, batch: BatchState, task: TaskState) -> str:
-    """The needs at the end of the chain, which don't wait for another task themselves."""
+    """Suggest what to do about the needs at the end of the chain, which don't wait for another task themselves."""
     roots = list(dict.fromkeys(_find_root_needs(batch, task)))
     tasks = [batch.tasks[index] for index in roots]
     names = [f"{other.task.id} ({_format_status(state, batch, other)})" for other in tasks]
@@ -218,6 +218,6 @@ def _format_time_left(until: float) -> str:
 
 
 def _format_clock(at: float) -> str:
-    """With the day, where the time of day alone is not clear."""
+    """Format a time of day, with the day where the time alone is not clear."""
     day = "" if at - time.time() < _TIME_ONLY_SECONDS else "%a "
     return time.strftime(f"{day}%H:%M:%S", time.localtime(at))

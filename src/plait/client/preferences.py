@@ -52,7 +52,7 @@ GIVEN_FIELD = "given"
 
 @api_model
 class SettingOrigin:
-    """`hidden`: a saved value is overridden by a stronger layer. `problem`: why the saved value is invalid."""
+    """A setting's origin. `hidden`: a stronger layer overrides the saved value. `problem`: why that is invalid."""
 
     layer: Layer
     at: str | None
@@ -94,7 +94,9 @@ def _describe_origin(config: Config, saved: Mapping[str, str], key: AnyKey) -> S
 
 @api_model
 class SettingDetails:
-    """`kind` suggests a form field; `allowed` describes the allowed values; `flag` is the option of `plait run`, if any."""
+    """The form field of a setting. `kind` suggests the kind of field; `allowed` describes the allowed values; `flag` is
+    the option of `plait run`, if any.
+    """
 
     name: str
     key: str
@@ -116,7 +118,7 @@ class SettingsForm:
 
 
 def describe_settings() -> SettingsForm:
-    """What a form for the settings needs, in the order of the documentation."""
+    """Describe what a form for the settings needs, in the order of the documentation."""
     return SettingsForm(dict(TABLES), [_describe_key(key) for key in KEYS])
 
 
@@ -142,7 +144,7 @@ _AGENT_KEYS = ("run.agent", "run.fallback", "run.judge", "agents.permissions")
 
 
 class InvalidSettingsError(FieldError):
-    """Nothing was saved: all problems, each with the name of its setting."""
+    """Some settings are invalid, so none was saved. Has all problems, each with the name of its setting."""
 
     def __init__(self, problems: Sequence[tuple[str, Problem]]) -> None:
         self.field_problems = tuple(problems)
@@ -154,8 +156,8 @@ class InvalidSettingsError(FieldError):
 
 @dataclass(frozen=True, slots=True)
 class SettingsChanges:
-    """What to save, and the settings before and after. `untrusted`: keys whose commands come from an untrusted repository.
-    `commands` are those to be saved.
+    """What to save, and the settings before and after. `untrusted`: keys whose commands come from an untrusted
+    repository. `commands` are those to be saved.
     """
 
     texts: tuple[tuple[str, str | None], ...]
@@ -166,7 +168,8 @@ class SettingsChanges:
 
 
 def load_effective_config(location: RepoLocation, saved: Mapping[str, str]) -> Config:
-    """The settings in force, with a warning for each invalid saved one, which is ignored: others can still be saved.
+    """Load the settings in force, with a warning for each invalid saved one, which is ignored: others can still be
+    saved.
 
     Raises ConfigError for an invalid file.
     """
@@ -176,7 +179,7 @@ def load_effective_config(location: RepoLocation, saved: Mapping[str, str]) -> C
 
 
 def check_changes(location: RepoLocation, saved: Mapping[str, str], patch: Mapping[str, object]) -> SettingsChanges:
-    """`patch` has JSON values by name; null removes a saved one. Raises InvalidSettingsError or ConfigError."""
+    """Check changes: JSON values by name, or null to remove one. Raises InvalidSettingsError or ConfigError."""
     before, known_problems = _load_config(location, saved)
     texts, field_problems = _encode_values(saved, patch)
     if field_problems:
@@ -206,7 +209,7 @@ def trust_saved_commands(location: RepoLocation, changes: SettingsChanges) -> No
 
 
 def _load_config(location: RepoLocation, saved: Mapping[str, str]) -> tuple[Config, list[Problem]]:
-    """The settings without invalid saved ones, and the problems of those."""
+    """Load the settings without invalid saved ones, and the problems of those."""
     valid, problems = dict(saved), list[Problem]()
     while True:
         try:
@@ -220,7 +223,7 @@ def _load_config(location: RepoLocation, saved: Mapping[str, str]) -> tuple[Conf
 
 
 def _attribute_problems(problems: Sequence[Problem], patch: Mapping[str, object]) -> Iterator[tuple[str, Problem]]:
-    """A problem of a combination is reported for all settings of the patch."""
+    """Yield each problem with its setting; a problem of a combination is reported for all settings of the patch."""
     for problem in problems:
         names = [name for name in patch if problem.at == saved_origin(name)]
         yield from ((name, problem) for name in names or patch)
@@ -244,7 +247,7 @@ def _encode_values(
 
 
 def _encode_value(saved: Mapping[str, str], name: str, value: object) -> str | Problem | None:
-    """The text to save, None to remove what is saved, or why the value can't be saved."""
+    """Return the text to save, None to remove what is saved, or why the value can't be saved."""
     key = KEYS_BY_JSON_NAME.get(name)
     if value is None and (key is not None or name in saved):  # also of another version
         return None
@@ -323,14 +326,14 @@ _PARALLEL_LIMIT_KEY = "engine.parallel_limit"
 
 @dataclass(frozen=True, slots=True)
 class ChangePlan:
-    """Requests, in order; `notes` say which open batches keep their value, and why."""
+    """The requests to send, in order; `notes` say which open batches keep their value, and why."""
 
     requests: tuple[Request, ...]
     notes: tuple[Problem, ...] = ()
 
 
 def plan_change(location: RepoLocation, state: State, changes: SettingsChanges) -> ChangePlan:
-    """An open batch with the old value of a changed setting gets the new one; one with its own value keeps it."""
+    """Plan the change of open batches: those with the old value of a setting get the new one, others keep theirs."""
     if not changes.texts:
         return ChangePlan(())
     notes = list[Problem]()
@@ -344,7 +347,7 @@ def plan_change(location: RepoLocation, state: State, changes: SettingsChanges) 
 def _plan_batch_change(
     location: RepoLocation, batch: BatchState, changes: SettingsChanges, notes: list[Problem]
 ) -> ChangeSettings | None:
-    """The request that gives an open batch the values that it follows; adds notes about those that it can't have."""
+    """Make the request that gives an open batch the values that it follows; add notes about those that it can't have."""
     cores, tasks, current = measure_agent_capacity(), len(batch.tasks), batch.settings
     old, new = (config.batch_settings(tasks=tasks, cores=cores) for config in (changes.before, changes.after))
     names = [name for name in _LIVE_FIELDS if getattr(current, name) == getattr(old, name) != getattr(new, name)]
@@ -360,7 +363,7 @@ def _plan_batch_change(
 def _find_kept_fields(
     location: RepoLocation, batch: BatchState, changes: SettingsChanges, new: Settings, names: Sequence[str]
 ) -> Iterator[tuple[str, str]]:
-    """Fields whose new value this batch can't have, with the reason."""
+    """Yield fields whose new value this batch can't have, with the reason."""
     for name in names:
         if f"run.{name}" in changes.untrusted:
             yield name, "the new value comes from the repository's settings, which are not trusted"
@@ -391,7 +394,7 @@ def _make_engine_request(
 
 
 def _find_parallel_limit(state: State, changes: SettingsChanges, batches: list[ChangeSettings]) -> int:
-    """The limit that is set; otherwise it follows the open batches."""
+    """Return the limit that is set; otherwise the one that follows from the open batches."""
     before, after = changes.before, changes.after
     changed = {request.batch: request.settings for request in batches if "max_parallel" in request.fields}
     same = before.origins[_PARALLEL_LIMIT_KEY] == after.origins[_PARALLEL_LIMIT_KEY] and before.engine == after.engine

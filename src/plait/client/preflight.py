@@ -1,7 +1,7 @@
-"""Preflight: what is checked before the first agent starts. Setup, verify and gate must pass on the unmodified base.
+"""Preflight: checks before the first agent starts. Setup, verify and gate must pass on the unmodified base.
 
-On a cluster, a node must have the program of each agent, too. The checks are run by preflight_run.py; a model server and a
-signature are tried here.
+On a cluster, a node must have the program of each agent, too. The checks are run by preflight_run.py; a model server
+and a signature are tried here.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ SETUP, VERIFY, _GATE = "setup", "verify", "gate"
 
 @dataclass(frozen=True, slots=True)
 class BaseCheck:
-    """`agent`: the agent that a node is looked for with this check; "": none."""
+    """A check on the base. `agent`: the agent that this check looks for a node for; "": none."""
 
     name: str
     command: str
@@ -70,7 +70,7 @@ class Preflight:
         return [*self._list_agent_checks(), *(check for check in checks if check.command)]
 
     def _list_agent_checks(self) -> list[BaseCheck]:
-        """One for each agent, on a cluster. On this machine, planning has looked for the programs."""
+        """List one check for each agent, on a cluster. On this machine, planning has looked for the programs."""
         if not is_remote(self.settings):
             return []
         return [
@@ -101,7 +101,7 @@ class Preflight:
 
     @property
     def key(self) -> str:
-        """Of what the result depends on."""
+        """A hash of everything that the result depends on."""
         content = [2, self.base, astuple(self.setup), self.settings.verify, self.settings.gate, self.settings.sandbox]
         if is_remote(self.settings):
             agents = [(check.agent, check.programs, check.sandbox and check.sandbox.mode) for check in self.checks]
@@ -110,7 +110,7 @@ class Preflight:
 
 
 def plan_preflight(location: RepoLocation, preview: PlanPreview, submission: Submission) -> Preflight | None:
-    """None: it is turned off, or there is nothing to check here. In place there is no unmodified base to check in."""
+    """Plan the preflight; None if it is off, there is nothing to check, or no unmodified base (in place)."""
     if submission.options is None or not preview.loaded.config.run.preflight:
         return None
     setup, agents = (
@@ -124,7 +124,7 @@ def plan_preflight(location: RepoLocation, preview: PlanPreview, submission: Sub
 def plan_batch_preflight(
     location: RepoLocation, config: Config, settings: Settings, batch: BatchState, inputs: BatchInputs
 ) -> Preflight | None:
-    """As `plan_preflight`, for a batch that gets these `settings` after it was submitted."""
+    """Plan the preflight of a batch that gets these `settings` after it was submitted; as `plan_preflight`."""
     if settings.isolation is not Isolation.WORKTREE or not config.run.preflight:
         return None
     agents = _select_agents(inputs.tasks, inputs.agents, settings)
@@ -142,7 +142,7 @@ def is_remote(settings: Settings) -> bool:
 
 
 def require_cluster(preview: PlanPreview) -> None:
-    """Raises UserError if the batch is for a cluster that can't be reached, before anything is started."""
+    """Raise UserError if the batch is for a cluster that can't be reached, before anything is started."""
     if not is_remote(preview.settings):
         return
     from plait.runtime.ray.cluster import Cluster  # only where there is one

@@ -61,7 +61,7 @@ class PreflightError(UserError):
 
 
 class PreflightStoppedError(UserError):
-    """It was asked to stop."""
+    """The preflight was stopped on request, so no agent was started."""
 
 
 def run_preflight(
@@ -70,8 +70,8 @@ def run_preflight(
     on_line: Callable[[str], None],
     should_stop: Callable[[], bool],
 ) -> None:
-    """Return when everything passes on the base, at once if it did before. Raises PreflightError, WorldError if nothing
-    could be run, or PreflightStoppedError. `on_line` gets the output, without secrets.
+    """Run the checks; return when everything passes on the base, at once if it did before. Raises PreflightError,
+    WorldError if nothing could be run, or PreflightStoppedError. `on_line` gets the output, without secrets.
     """
     if preflight.key in _read_passed(preflight.location):
         return
@@ -89,7 +89,7 @@ def run_preflight(
 def _hold_preflight_lock(
     location: RepoLocation, on_line: Callable[[str], None], should_stop: Callable[[], bool]
 ) -> Iterator[None]:
-    """Polled, so that waiting for another preflight can be stopped."""
+    """Hold the lock of preflights. It is polled, so that waiting for another preflight can be stopped."""
     claim_state(location.state)
     has_waited = False
     while True:
@@ -113,7 +113,7 @@ def _read_passed(location: RepoLocation) -> dict[str, float]:
 
 
 def _save_passed(location: RepoLocation, key: str) -> None:
-    """A failure only means that it is checked again."""
+    """Remember that the checks passed. A failure only means that they run again."""
     passed = {**_read_passed(location), key: time.time()}
     newest = sorted(passed.items(), key=lambda item: item[1])[-_MAX_PASSED:]
     with suppress(OSError):
@@ -121,7 +121,7 @@ def _save_passed(location: RepoLocation, key: str) -> None:
 
 
 class _Runner:
-    """Runs attempts of the gate's workspace, one after another. It is its executor's ExecutorCallbacks."""
+    """Runs attempts in the gate's workspace, one after another. It is its executor's ExecutorCallbacks."""
 
     def __init__(
         self, preflight: Preflight, ports: range, on_line: Callable[[str], None], should_stop: Callable[[], bool]
@@ -167,7 +167,7 @@ class _Runner:
         return self._current
 
     def run(self, check: BaseCheck, n: int) -> None:
-        """Raises as `run_preflight`."""
+        """Run a check; raises as `run_preflight`."""
         attempt = self._begin(n)
         output = _OutputReader(self.executor.open_transcript(attempt).read, self._on_line)
         self.executor.start(self._build_spec(check, attempt))
@@ -191,7 +191,7 @@ class _Runner:
                     self.reactor.step(_STEP_SECONDS)
 
     def close(self) -> None:
-        """Give the workspace back, with what setup made in it."""
+        """Release the workspace, with what setup made in it."""
         while self.executor.end_leftovers():
             self.reactor.step(_STEP_SECONDS)
         self.executor.workspaces.release_batch(PREFLIGHT, (), has_ended=True)
@@ -199,8 +199,8 @@ class _Runner:
             self.reactor.step(_STEP_SECONDS)
 
     def _wait(self, check: BaseCheck, attempt: Attempt, output: _OutputReader) -> bool:
-        """Whether it was stopped. Raises PreflightError after its time limit, which counts from its launch: a cluster may have
-        no free slot.
+        """Wait for the attempt; return whether it was stopped. Raises PreflightError after its time limit, which counts
+        from its launch: a cluster may have no free slot.
         """
         stopped = is_late = False
         notice_at = time.monotonic() + _NOTICE_SECONDS if is_remote(self._preflight.settings) else math.inf
@@ -222,8 +222,8 @@ class _Runner:
         return stopped
 
     def _build_spec(self, check: BaseCheck, attempt: Attempt) -> AttemptSpec:
-        """A setup has nothing to run after it. What it left for verification stays; the gate gets a clean workspace, as on
-        a batch's result.
+        """Build the spec of a check. A setup has nothing to run after it. What it left stays for verification; the gate
+        gets a clean workspace, as on a batch's result.
         """
         preflight = self._preflight
         location = preflight.location
@@ -312,7 +312,7 @@ class _OutputReader:
 def _open_runner(
     preflight: Preflight, on_line: Callable[[str], None], should_stop: Callable[[], bool]
 ) -> Iterator[_Runner]:
-    """Everything of an earlier preflight that was killed is removed first, everything of this one last."""
+    """Open a runner. Leftovers of an earlier preflight that was killed are removed first, those of this one at the end."""
     leases = PortLeases(find_shared_state_folder() / "ports", f"{PREFLIGHT}-{os.getpid()}", DEFAULT_PORTS)
     ports = range(0)
     with suppress(OSError):

@@ -1,4 +1,4 @@
-"""The programs that commands name: what can be known without running them, and which are missing here."""
+"""The programs that commands name: which ones can be determined without running them, and which are missing here."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ _EXPANSION = re.compile(r"[$`*?\[\]{}~]")
 
 
 def list_programs(command: str) -> list[str]:
-    """The programs that a shell would certainly look for, in order; a builtin, a file of the workspace or a word that
-    the shell expands is not among them. In doubt the list ends.
+    """List the programs that a shell would certainly look for, in order; a builtin, a file of the workspace or a word
+    that the shell expands is not among them. In doubt the list ends.
     """
     return list(_iter_programs(command))
 
@@ -53,7 +53,7 @@ def _iter_programs(command: str) -> Iterator[str]:
 
 
 def _split_commands(command: str) -> Iterator[tuple[list[str], str]]:
-    """The words of each command and the operator after it, up to what can't be split."""
+    """Yield the words of each command and the operator after it, up to what can't be split."""
     text = _REDIRECTION.sub(" ", command.replace("\\\n", " "))
     if "<<" in text:  # the lines of a here document are no commands
         text = text.partition("<<")[0].rpartition("\n")[0]
@@ -73,12 +73,12 @@ def _split_commands(command: str) -> Iterator[tuple[list[str], str]]:
 
 
 def find_missing_program(command: str) -> str | None:
-    """The first program of a command line that isn't installed; None: none is known to be missing."""
+    """Return the first program of a command line that isn't installed; None if none is known to be missing."""
     return next((program for program in list_programs(command) if not is_installed(program)), None)
 
 
 def is_installed(program: str) -> bool:
-    """Whether the program is installed. A path inside the workspace counts: it can only be looked for there."""
+    """Whether the program is installed. A path in the workspace counts as such: it can only be looked for there."""
     if "/" not in program:
         return shutil.which(program) is not None
     return not program.startswith("/") or (Path(program).is_file() and os.access(program, os.X_OK))
@@ -87,7 +87,7 @@ def is_installed(program: str) -> bool:
 def check_programs(
     config: Config, settings: Settings, tasks: Sequence[Task], *, contest: bool = False
 ) -> list[Problem]:
-    """Problems of programs that commands of the settings or the tasks name and that aren't installed.
+    """Report programs that commands of the settings or the tasks name and that aren't installed.
 
     Setup may install what verification and the gate run, so with one they are only warnings, as without preflight.
     """

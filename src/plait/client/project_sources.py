@@ -76,7 +76,7 @@ def read_sources(  # noqa: PLR0913 - what was named, and how it is to be read
 ) -> LoadedSources:
     """Read the sources by settings that are known, and trusted as far as they name code.
 
-    `overrides` maps paths to the texts to use instead of the files' own: what would be read if the files had them.
+    `overrides` maps paths to texts that replace the files' content.
     """
     base, names = _choose_sources(location, where or location.top, source_names, config)
     access = access or _open_access(location, config, base, names, named=bool(source_names))
@@ -105,14 +105,14 @@ def read_sources(  # noqa: PLR0913 - what was named, and how it is to be read
 def _open_access(
     location: RepoLocation, config: Config, base: Path, names: Sequence[str], *, named: bool
 ) -> FileAccess:
-    """Outside of the checkout: what the user named, here or in settings of their own, or allowed."""
+    """Allow access to files outside of the checkout that the user named, here or in own settings, or allowed."""
     by_user = named or config.origins["sources.paths"].layer not in SHARED_LAYERS
     roots = find_named_roots(location, base, names) if by_user else ()
     return FileAccess(location, (*list_allowed_paths(location), *roots))
 
 
 def find_refused_paths(location: RepoLocation, config: Config) -> Mapping[str, str]:
-    """The real paths that the sources lead to and the user hasn't allowed, by the name of their source. Runs no code."""
+    """Return the paths that sources lead to and the user hasn't allowed, by the source's name. Runs no code."""
     if config.sources.format is not None and "." in config.sources.format:
         config = replace(config, sources=SourcesConfig(**{**config.sources.values, "format": None}))
     access = FileAccess(location, list_allowed_paths(location))
@@ -122,7 +122,7 @@ def find_refused_paths(location: RepoLocation, config: Config) -> Mapping[str, s
 
 
 def _find_ignored_settings(location: RepoLocation, where: Path) -> Iterator[Problem]:
-    """Settings below the top of the repository."""
+    """Warn about settings below the top of the repository, which are ignored."""
     ignored = where.resolve() / PLAIT_TOML
     if ignored.parent != location.top and ignored.is_file():
         message = f"{location.relative_name(ignored)} is not read: the settings of a repository are those at its top"
@@ -146,7 +146,7 @@ def _choose_sources(
 
 
 def _build_path_aliases(location: RepoLocation, entries: Sequence[SourceEntry], config: Config) -> PathAliases:
-    """Git is asked for its files only if some name could be short for one of them."""
+    """Build the aliases. Git is asked for its files only if some name could be short for one of them."""
     if config.sources.file_conflicts is FileConflicts.OFF:
         return PathAliases(())
     named = {path for entry in entries for path in (*entry.task.touches, *entry.mentions)}

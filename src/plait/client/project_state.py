@@ -1,4 +1,4 @@
-"""What the journal says before a batch is planned: saved settings, and the past batches that estimates are made from."""
+"""What the journal says before a batch is planned: saved settings, and the past batches on which estimates are based."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 
 def load_project_config(where: Path) -> Config:
-    """The settings in force here."""
+    """Load the settings in force here."""
     location = open_repo(where)
     saved, problems = read_saved_settings(location)
     config = load_config(location.top, saved=saved)
@@ -35,13 +35,13 @@ def load_project_config(where: Path) -> Config:
 
 
 def read_saved_settings(location: RepoLocation) -> tuple[Mapping[str, str], tuple[Problem, ...]]:
-    """Settings saved through the page or the API; none if the journal can't be read."""
+    """Return settings saved through the page or the API; none if the journal can't be read."""
     settings, problems = _read_journal(location, lambda reader: reader.settings())
     return settings or {}, problems
 
 
 def _read_journal(location: RepoLocation, read: Callable[[JournalReader], T]) -> tuple[T | None, tuple[Problem, ...]]:
-    """What `read` returns; None if there is no journal, or if it can't be read, which is a problem."""
+    """Return what `read` returns; None if there is no journal, or if it can't be read, which is a problem."""
     if not has_journal(location):
         return None, ()
     from plait.store.interfaces import JournalError, JournalMissingError
@@ -65,7 +65,7 @@ class PastBatches:
     problems: tuple[Problem, ...] = ()
 
     def build_duration_estimate(self, settings: Settings) -> Callable[[Task], float] | None:
-        """How long a task's writing would take, as far as that is known."""
+        """Return a function that estimates how many seconds a task's writing takes, as far as that is known."""
         if self.state is None:
             return None
         from plait.core import estimate  # the whole core, and only where there is history
@@ -73,7 +73,7 @@ class PastBatches:
         return partial(estimate.estimate_task, self.state, settings)
 
     def estimate_length(self, plan: Plan, settings: Settings) -> float | None:
-        """Seconds to the end. A guess that looks like knowledge is worse than none: None where history knows nothing."""
+        """Estimate the seconds to the end; None without history: a wrong guess would be worse."""
         if self.describe_basis(plan, settings) is None:
             return None
         from plait.core import estimate
@@ -82,7 +82,7 @@ class PastBatches:
         return estimate.estimate_batch(self.state or State(), plan, settings)
 
     def describe_basis(self, plan: Plan, settings: Settings) -> str | None:
-        """What the estimated length is based on; None if there is no estimate."""
+        """Say what the estimated length is based on; None if there is no estimate."""
         if self.state is None:
             known = all(task.estimate is not None for task in plan.tasks)
             return "by the tasks' own estimates" if known else None
@@ -91,7 +91,7 @@ class PastBatches:
         return estimate.describe_basis(self.state, plan.tasks, settings)
 
     def estimate_cost(self, plan: Plan, settings: Settings) -> Spend | None:
-        """What it would cost, by the reported costs of earlier attempts; None if unknown."""
+        """Estimate the cost by the reported costs of earlier attempts; None if unknown."""
         if self.state is None:
             return None
         from plait.core import estimate
@@ -100,7 +100,7 @@ class PastBatches:
 
 
 def read_past_batches(location: RepoLocation) -> PastBatches:
-    """If the journal can't be read, the plan has no history."""
+    """Read the past batches; if the journal can't be read, the plan has no history."""
     return PastBatches(*_read_journal(location, _fold_journal))
 
 

@@ -27,9 +27,9 @@ class PullRequestTexts:
 
 @api_model
 class PullRequestPreview:
-    """`title` and `body` are what would be sent now, `own` what plait would write by itself. `target` null: only the
-    remote knows it. `shipped`: the branch is published as it is. `why` says why no pull request can be opened, as far
-    as that can be told without a network; with `canPush`, the branch can still be pushed.
+    """The pull request of a batch. `title` and `body` are what would be sent now, `own` what plait would write by
+    itself. `target` null: only the remote knows it. `shipped`: the branch is published as it is. `why` says why no pull
+    request can be opened, as far as that is known without a network; with `canPush`, the branch can still be pushed.
     `hint` also says what git waits for while the branch is published.
     """
 
@@ -51,7 +51,7 @@ class PullRequestPreview:
 def preview_pull_request(
     location: RepoLocation, view: BatchView, override: PullRequestOverride, why_not: str | None, *, under_way: bool
 ) -> PullRequestPreview:
-    """`why_not`: why the batch itself can't be published."""
+    """Preview the pull request; `why_not`: why the batch itself can't be published."""
     target, inputs_problem = _load_publish_target(location, view.id)
     redactor = _load_redactor(location, view.id)
     text = write_pull_request(view, override, usual=target.title).redact(redactor)
@@ -82,7 +82,7 @@ def preview_pull_request(
 def check_pull_request_text(
     location: RepoLocation, view: BatchView, title: str | None, body: str | None
 ) -> tuple[str | None, str | None]:
-    """The requested text without secrets; a part that equals plait's own text becomes empty. Raises FieldError."""
+    """Return the requested text without secrets; a part that equals plait's own text becomes empty. Raises FieldError."""
     if (why := check_title(title)) is not None:
         raise FieldError(why, field="title")
     if (why := check_body(body)) is not None:
@@ -102,7 +102,7 @@ def _unless_default(redactor: ContentRedactor, text: str | None, default_text: s
 
 
 def _load_publish_target(location: RepoLocation, batch: str) -> tuple[PublishTarget, str]:
-    """The target, and why nothing can be published if the batch's inputs are gone."""
+    """Return the target, and why nothing can be published if the batch's inputs are gone."""
     try:
         return project_files.load_batch_inputs(location, batch).options.publish_target, ""
     except BatchInputsError as error:
@@ -114,8 +114,8 @@ def _load_redactor(location: RepoLocation, batch: str) -> ContentRedactor:
 
 
 def check_publish_target(location: RepoLocation, target: PublishTarget, publish: Publish) -> list[Problem]:
-    """A warning if the branch can only be pushed. Raises UserError if a batch can't be published as requested, as far as that
-    is known without a network.
+    """Warn if the branch can only be pushed. Raises UserError if a batch can't be published as requested, as far as
+    that is known without a network.
     """
     from plait.forges.forge import NotAForgeError
 
@@ -130,7 +130,7 @@ def check_publish_target(location: RepoLocation, target: PublishTarget, publish:
 
 
 def find_publish_option(location: RepoLocation, batch: str) -> Publish:
-    """What of a batch can be published, as far as that is known without a network: a pull request, a push, or nothing."""
+    """Return how a batch can be published, as far as known without a network: pull request, push, or not at all."""
     target, _ = _load_publish_target(location, batch)
     for publish in (Publish.PR, Publish.PUSH):
         if not _find_publish_problem(location, target, publish)[0]:
@@ -150,7 +150,7 @@ def _check_remote(location: RepoLocation, target: PublishTarget, publish: Publis
 
 
 def _find_target_branch(location: RepoLocation, target: PublishTarget) -> str:
-    """The branch that a pull request would be for, as far as this repository knows it; empty: only the remote does."""
+    """Return a pull request's target branch, as far as this repository knows it; empty if only the remote does."""
     if target.target or not location.repository:
         return target.target
     prefix = f"refs/remotes/{target.remote}/"

@@ -24,7 +24,7 @@ class StatusTracker:
     """The last published status of each task; updates cost one task, so progress needs no recount."""
 
     def __init__(self, batch: BatchState) -> None:
-        """With nothing published yet. Entrants have events but aren't counted: their task is."""
+        """Start without a published status. Entrants have events but aren't counted: their task is."""
         self._entrants = {task.index for task in batch.tasks if task.task.entrant is not None}
         size = len(batch.tasks)
         self._last_status: list[tuple[TaskStatus, WaitReason | None] | None] = [None] * size
@@ -32,14 +32,14 @@ class StatusTracker:
 
     @classmethod
     def from_state(cls, state: State, batch: BatchState) -> StatusTracker:
-        """As if everything had been published up to now."""
+        """Make a tracker as if all current statuses had been published."""
         tracker = cls(batch)
         for task in batch.tasks:
             tracker.update(task.index, explain_status(state, batch, task))
         return tracker
 
     def update(self, index: int, explanation: TaskExplanation) -> bool:
-        """Returns whether the status changed."""
+        """Update the status of a task; return whether it changed."""
         before, after = self._last_status[index], (explanation.status, explanation.waiting)
         if before == after:
             return False
@@ -76,7 +76,7 @@ class StateBefore:
 
 
 def find_subject(state: State, event: Event) -> tuple[str | None, str | None]:
-    """The batch and the task of an event; an answer has those of its request."""
+    """Return the batch and the task of an event; an answer has those of its request."""
     if isinstance(event, RequestGranted | RequestRefused):
         request = state.unanswered.get(event.request)
         return (None, None) if request is None else find_subject(state, request)
@@ -87,13 +87,13 @@ def find_subject(state: State, event: Event) -> tuple[str | None, str | None]:
 
 
 def find_live_attempt(state: State, event: Event) -> AttemptState | None:
-    """The event's attempt, while it is alive."""
+    """Return the event's attempt, while it is alive."""
     name: Attempt | None = getattr(event, "attempt", None)
     return state.find_attempt(name) if name is not None else None
 
 
 def capture_state(state: State, event: Event, subject: tuple[str | None, str | None]) -> StateBefore:
-    """`subject` is the event's, from `find_subject`."""
+    """Capture the state before a record; `subject` is the event's, from `find_subject`."""
     batch_id, task_id = subject
     attempt = find_live_attempt(state, event)
     request = state.unanswered.get(getattr(event, "request", ""))
@@ -119,7 +119,7 @@ def capture_state(state: State, event: Event, subject: tuple[str | None, str | N
 
 
 def _find_valid_gate(batch: BatchState | None) -> GateStarted | None:
-    """The running gate, unless its result no longer counts."""
+    """Return the running gate, unless its result no longer counts."""
     gate = batch.gate if batch is not None else None
     return gate.decision if gate is not None and not gate.stale else None
 
@@ -131,7 +131,7 @@ def _list_interrupted(batch: BatchState | None) -> tuple[int, ...]:
 
 @dataclass(frozen=True, slots=True)
 class RecordContext:
-    """`tracker` is the batch's, as of before this record."""
+    """A record and its context. `tracker` is the batch's, as of before this record."""
 
     state: State
     record: Record
@@ -143,7 +143,7 @@ class RecordContext:
     def make_event(
         self, kind: EventType, task: TaskState | None = None, /, **fields: Unpack[EventFields]
     ) -> StreamEvent:
-        """An event of this task, or of the batch; `attempt` is the number of the write attempt."""
+        """Make an event of this task, or of the batch; `attempt` is the number of the write attempt."""
         batch = self.batch.id if self.batch is not None else None
         name, n = (task.task.id, task.attempt_counts.get(Step.WRITE)) if task is not None else (None, None)
         if task is not None and task.task.entrant is not None:
@@ -151,13 +151,13 @@ class RecordContext:
         return StreamEvent(self.record.seq, self.record.at, kind, batch, name, n, fields)
 
     def encode_progress(self) -> Progress | None:
-        """The counts of the batch, as JSON."""
+        """Return the counts of the batch, as JSON."""
         return cast("Progress", to_json(self.tracker.count_progress())) if self.tracker is not None else None
 
     def make_progress_events(
         self, task: TaskState | None = None, /, **extra: Unpack[EventFields]
     ) -> Iterator[StreamEvent]:
-        """The counts of the batch, and more."""
+        """Yield the counts of the batch, and more."""
         if self.tracker is not None:
             fields = cast("EventFields", {**to_json(self.tracker.count_progress()), **extra})
             yield self.make_event(EventType.BATCH_PROGRESS, task, **fields)
@@ -168,7 +168,7 @@ class RecordContext:
             self.tracker.update(task.index, explain_status(self.state, self.batch, task))
 
     def make_waiting_events(self, indexes: Iterable[int]) -> Iterator[StreamEvent]:
-        """Events for those of these tasks that are queued or waiting now and weren't before."""
+        """Yield events for those of these tasks that are queued or waiting now and weren't before."""
         if self.batch is None or self.tracker is None:
             return
         for index in indexes:
@@ -183,7 +183,7 @@ class RecordContext:
                 yield self.make_event(EventType.TASK_WAITING, task, reason=explanation.reason, on=on)
 
     def make_queue_head_events(self) -> Iterator[StreamEvent]:
-        """In queue mode, the next task may now wait for a person."""
+        """Yield events for the next task of a queue, which may now wait for a person."""
         batch = self.batch
         if batch is not None and batch.settings.mode is Mode.QUEUE and not batch.active:
             heads = self.state.start_queue.heads(batch.id)
@@ -192,7 +192,7 @@ class RecordContext:
 
 
 def find_machine_shortage(state: State) -> str | None:
-    """Why the machine takes no more work; None if it does."""
+    """Say why the machine takes no more work; None if it does."""
     if state.pressure is not None:
         return state.pressure
     return state.capacity.why if state.capacity is not None and state.capacity.slots == 0 else None

@@ -1,4 +1,4 @@
-"""What `plait init` finds: sources, agents, and the commands that set the project up and test it. Nothing is run."""
+"""What `plait init` finds: sources, agents, and the commands that set the project up and test it. No program is run."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class FoundSource:
 
 @dataclass(frozen=True, slots=True)
 class RepoScan:
-    """`agents` are the known ones that are installed."""
+    """What was found in a repository. `agents` are the known ones that are installed."""
 
     sources: tuple[FoundSource, ...]
     agents: tuple[str, ...]
@@ -44,7 +44,7 @@ class RepoScan:
 
 
 def scan_repo(location: RepoLocation, path: str) -> RepoScan:
-    """`path` is the PATH that programs are looked for on. Nothing is run."""
+    """Scan a repository without running any program; `path` is the PATH on which programs are looked for."""
     sources = tuple(
         examine_source(location, location.relative_name(source)) for source in discover_sources(location.top)
     )
@@ -53,7 +53,7 @@ def scan_repo(location: RepoLocation, path: str) -> RepoScan:
 
 
 def examine_source(location: RepoLocation, name: str) -> FoundSource:
-    """A source by its name as seen from the top. A glob may be several."""
+    """Examine a source by its name relative to the top. A glob may match several."""
     if not _is_storable_name(name):
         return FoundSource(name, problem="no file of settings can hold a name like this")
     try:
@@ -71,12 +71,12 @@ def examine_source(location: RepoLocation, name: str) -> FoundSource:
 
 
 def _is_storable_name(name: str) -> bool:
-    """Whether a name comes back as it is from a text file: bytes that are not UTF-8 and spaces at the ends don't."""
+    """Whether a name survives being stored in a text file: bytes that are not UTF-8 and spaces at the ends don't."""
     return name == name.strip() and not any("\ud800" <= char <= "\udfff" for char in name)
 
 
 def find_installed_agents(path: str) -> tuple[str, ...]:
-    """The known agents that are on this PATH."""
+    """Return the known agents that are on this PATH."""
     return tuple(info.name for info in AGENTS.values() if info.program and shutil.which(info.program, path=path))
 
 

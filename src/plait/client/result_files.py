@@ -44,7 +44,7 @@ class Entrant:
 
 @api_model
 class JudgeVote:
-    """`ranking`: entrants, the best first. `failure`: why this judge has no vote; null: it has one."""
+    """A judge's vote. `ranking`: entrants, the best first. `failure`: why this judge has no vote; null: it has one."""
 
     judge: str
     ranking: list[str]
@@ -55,7 +55,9 @@ class JudgeVote:
 
 @api_model
 class ContestResult:
-    """`result`: what came of the votes, and `summary` the same in words; null: no judge was asked, or none has answered."""
+    """The result of a contest. `result` and `summary` say how the votes decided, for programs and for people; null: no
+    judge was asked, or none has answered.
+    """
 
     why: str | None
     entrants: list[Entrant]
@@ -65,12 +67,12 @@ class ContestResult:
 
 
 def list_contests(folder: StateFolder, batch: BatchState) -> dict[str, ContestResult]:
-    """The contests of a batch, by task."""
+    """Return the contests of a batch, by task."""
     return {task.task.id: describe_contest(folder, batch, task) for task in batch.tasks if task.entrants}
 
 
 def describe_contest(folder: StateFolder, batch: BatchState, task: TaskState) -> ContestResult:
-    """The winner first, then by rank, then in the order of the plan. `why` says how it was decided."""
+    """Describe a contest: the winner first, then by rank, then in the order of the plan. `why` says how it was decided."""
     result = _read_judge_result(folder, task)
     rows = {row.get("entrant"): row for row in _as_list(result.get("rows")) if isinstance(row, dict)}
     entrants = [batch.tasks[index] for index in task.entrants]
@@ -144,7 +146,7 @@ class JobOutput:
 
 @api_model
 class ModelJob:
-    """`outputs` are without the tests. `error`: why it failed or did not run. `implicit_context` was added by plait."""
+    """A model job. `outputs` exclude the tests. `error`: why it failed or did not run. plait added `implicit_context`."""
 
     task_id: str
     status: TaskStatus
@@ -160,7 +162,7 @@ class ModelJob:
 
 @dataclass(frozen=True, slots=True)
 class ModelJobs:
-    """A job that started is processed; one that ended without starting is skipped."""
+    """The model jobs of a batch. A job that started is processed; one that ended without starting is skipped."""
 
     jobs: tuple[ModelJob, ...] = ()
     counts: tuple[tuple[str, int], ...] = ()

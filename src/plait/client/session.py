@@ -49,7 +49,7 @@ REOPENING_REQUESTS = (Retry, Recheck, Resolve, Feedback, Resume, Drop, Ship)
 @dataclass(frozen=True, slots=True)
 class Submission:
     """A new batch. `plan` has all texts; `base` and `options` are for worktrees. `flags` are the settings, by key, that
-    were given for it alone.
+    were given for this batch alone.
     """
 
     plan: Plan
@@ -65,7 +65,7 @@ class Submission:
 
 @dataclass(frozen=True, slots=True)
 class RequestAnswer:
-    """`granted` None: the request is in the inbox, and no engine has answered it yet."""
+    """The answer to a request. `granted` None: the request is in the inbox, and no engine has answered it yet."""
 
     request: str
     granted: bool | None = None
@@ -95,7 +95,7 @@ class PendingAnswers:
         return all(self._answers[request.id].granted is not None for request in requests)
 
     def collect(self, requests: Iterable[Request]) -> list[RequestAnswer]:
-        """In this order. They are no longer waited for."""
+        """Return the answers in the order of the requests, and stop waiting for them."""
         return [self._answers.pop(request.id) for request in requests]
 
 
@@ -106,7 +106,7 @@ def new_request_id() -> str:
 
 
 def with_pending_submits(state: State, pending: Sequence[Request]) -> State:
-    """The state with the submitted batches that no engine has taken yet; the state itself if there are none."""
+    """Return the state with the submitted batches that no engine has taken yet; the state itself if there are none."""
     submits = [request for request in pending if isinstance(request, Submit)]
     if not submits:
         return state
@@ -122,7 +122,7 @@ def with_pending_submits(state: State, pending: Sequence[Request]) -> State:
 
 
 def open_session(location: RepoLocation, event_stream: EventStream | None = None) -> Session:
-    """With the whole journal folded. Creates no files."""
+    """Open a session with the whole journal folded. Creates no files."""
     session = Session(location, event_stream)
     try:
         session.refresh()
@@ -141,9 +141,10 @@ class RecordEvents:
 
 
 class Session:
-    """Used by one thread. When `send` returns, an answered request is in the state.
+    """A client's connection to a project, used by one thread. When `send` returns, an answered request is in the state.
 
-    With an event stream, records also become events after `subscribe`: `read_events` returns them, or a callback gets them.
+    With an event stream, records also become events after `subscribe`: `read_events` returns them, or a callback gets
+    them.
     """
 
     def __init__(self, location: RepoLocation, event_stream: EventStream | None = None) -> None:
@@ -183,18 +184,18 @@ class Session:
 
     @property
     def journal_id(self) -> str | None:
-        """It changes when the journal is replaced; the state is folded again then."""
+        """The journal's id, which changes when the journal is replaced; the state is folded again then."""
         return None if self._reader is None else self._reader.id
 
     def refresh(self) -> Sequence[Record]:
-        """Fold new records; returns them and those that were folded while waiting for an answer."""
+        """Fold new records; return them and those that were folded while waiting for an answer."""
         self._read_journal()
         unread, self._unread = self._unread, []
         return unread
 
     @property
     def event_stream(self) -> EventStream:
-        """Only for sessions that were opened with one."""
+        """The event stream, for sessions that were opened with one."""
         assert self._event_stream is not None
         return self._event_stream
 
@@ -203,17 +204,17 @@ class Session:
         self._collects_events, self._callback = True, callback
 
     def read_events(self) -> Sequence[RecordEvents]:
-        """Fold new records; returns all events since the last call."""
+        """Fold new records; return all events since the last call."""
         self.refresh()
         events, self._unread_events = self._unread_events, []
         return events
 
     def prestart_engine(self, process: HeldProcess | None = None) -> None:
-        """A request will follow: start loading an engine, or use `process`, which was started for this location."""
+        """Start loading an engine for a request to come, or use `process`, started for this location."""
         self._launcher.prestart(process)
 
     def wait(self, timeout: float) -> bool:
-        """True as soon as there are new records, False after the timeout."""
+        """Return True as soon as there are new records, False after the timeout."""
         return bool(self._unread) or self._wait_for_records(timeout)
 
     def _wait_for_records(self, timeout: float) -> bool:
@@ -234,17 +235,17 @@ class Session:
         return daemon.find_engine(self.location)
 
     def list_pending(self) -> Sequence[Request]:
-        """Requests that no engine has taken yet."""
+        """List the requests that no engine has taken yet."""
         if self._inbox is None and not (self.location.state / project_files.INBOX_FILE).exists():
             return ()
         return [request for request in self._open_inbox().pending() if request.id not in self.state.seen_requests]
 
     def preview_state(self) -> State:
-        """The state including submitted batches that no engine has taken yet."""
+        """Return the state including submitted batches that no engine has taken yet."""
         return with_pending_submits(self.state, self.list_pending())
 
     def get_batch(self, batch_id: str) -> BatchState:
-        """Raises WorldError if the journal no longer has it."""
+        """Return a batch; raises WorldError if the journal no longer has it."""
         batch = self.state.batches.get(batch_id)
         if batch is None:
             raise WorldError(f"batch {batch_id} is gone: the journal was removed or replaced")
@@ -289,7 +290,7 @@ class Session:
         return request
 
     def confirm_submission(self, request: Submit, answer: RequestAnswer) -> str:
-        """The new batch's id. Raises WorldError if it was refused or not answered."""
+        """Return the new batch's id. Raises WorldError if it was refused or not answered."""
         from plait.client.submission_files import remove_batch_files
 
         if answer.granted is False:
@@ -306,7 +307,7 @@ class Session:
         return self.send_all([request])[0]
 
     def send_all(self, requests: Sequence[Request], *, timeout: float | None = None) -> list[RequestAnswer]:
-        """Put requests into the inbox and wait for their answers; returns one for each, in order."""
+        """Put requests into the inbox and wait for their answers; return one for each, in order."""
         self.enqueue(requests)
         self._wait_for_answers(requests, ANSWER_TIMEOUT_SECONDS if timeout is None else timeout)
         return self.collect_answers(requests)
@@ -324,11 +325,11 @@ class Session:
         daemon.wake_engine(self.location)
 
     def are_answered(self, requests: Sequence[Request]) -> bool:
-        """Whether all of them are answered in the records read so far."""
+        """Whether all of these requests are answered in the records read so far."""
         return self._answers.are_complete(requests)
 
     def collect_answers(self, requests: Sequence[Request]) -> list[RequestAnswer]:
-        """The answers so far. They are no longer waited for."""
+        """Return the answers so far, and stop waiting for them."""
         return self._answers.collect(requests)
 
     def _wait_for_answers(self, requests: Sequence[Request], timeout: float) -> None:

@@ -28,7 +28,7 @@ from plait.system.state_paths import StateFolder
 
 @dataclass(frozen=True, slots=True)
 class StateCommand:
-    """`name` says what the command is for."""
+    """A command that state would run; `name` says what it is for."""
 
     name: str
     value: str
@@ -36,7 +36,9 @@ class StateCommand:
 
 @dataclass(frozen=True, slots=True)
 class StateSummary:
-    """`checkouts` are the folders that its batches say they were submitted from. `problem`: why it can't be read."""
+    """What state from elsewhere holds. `checkouts` are the folders from which its batches were submitted, by their own
+    account. `problem`: why it can't be read.
+    """
 
     folder: Path
     batches: int
@@ -47,7 +49,7 @@ class StateSummary:
 
 
 def find_foreign_state(location: RepoLocation) -> Path | None:
-    """The state that the user may adopt: what is in its place and isn't known, else what was set aside last."""
+    """Return the state that the user may adopt: what is in its place and isn't known, else what was set aside last."""
     if explain_foreign(location.state) is not None:
         return location.state
     return next(reversed(list_set_aside(location.state)), None)
@@ -116,7 +118,7 @@ def _list_batch_commands(batch: BatchState, inputs: BatchInputs | None) -> Itera
 
 
 def adopt_foreign_state(location: RepoLocation, folder: Path) -> Path | None:
-    """Make it the repository's own state; returns where state that it replaces is now. Raises WorldError.
+    """Make this the repository's own state; return where the state that it replaces is now. Raises WorldError.
 
     Batches of a checkout that is gone continue in this one.
     """

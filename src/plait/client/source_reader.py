@@ -27,7 +27,7 @@ from plait.store.file_access import FileAccess
 
 
 def _drop_known(paths: Sequence[Path], seen: set[Path]) -> list[Path]:
-    """The paths that are new; adds them to `seen`."""
+    """Return the paths that are new, and add them to `seen`."""
     new_paths = []
     for path in paths:
         resolved = path.resolve()
@@ -50,7 +50,7 @@ def _expand_name(where: Path, value: str) -> list[Path]:
 
 
 def discover_sources(top: Path) -> list[Path]:
-    """Sources at the usual paths. A folder counts if it has files of its format."""
+    """Find sources at the usual paths. A folder counts if it has files of its format."""
     paths = [path for row in FORMATS.values() if row.pointer for path in _follow_pointer(top, row.pointer)]
     for entry, pattern in ((row, pattern) for row in FORMATS.values() for pattern in row.found_at):
         for path in sorted(top.glob(pattern.rstrip("/"))):
@@ -65,7 +65,7 @@ def discover_sources(top: Path) -> list[Path]:
 
 
 def _follow_pointer(top: Path, pointer: str) -> list[Path]:
-    """The source that another tool is working on, if its pointer names a file here."""
+    """Return the source that another tool is working on, if its pointer names a file here."""
     if not (top / pointer).resolve().is_relative_to(top.resolve()):
         return []
     path = top / config_files.read_text_or_empty(top / pointer).strip()
@@ -118,7 +118,7 @@ def read_named_sources(  # noqa: PLR0913 - what was named, and how it is to be r
             found = _drop_known(paths, seen)
             allowed = [path for path in found if access.allows(path)]
             sources += loader.collect(allowed, pattern=glob.has_magic(Path(name).name))
-        if len(allowed) < len(found):  # as it is named: what else is there is no one's business
+        if len(allowed) < len(found):  # only the name that was given is shown, not what it leads to
             refused[name] = None
         if not paths:
             what = "no file matches this pattern" if glob.has_magic(name) else "no such file or folder"
@@ -146,7 +146,7 @@ def _explain_read_errors(name: str) -> Iterator[None]:
 
 @contextmanager
 def _report_format_bug(source: SourceFiles, name: str = "") -> Iterator[None]:
-    """Formats never raise, so an exception is a bug of this format, or of detecting it; report it with the file."""
+    """Report an exception as a bug of this format, or of detecting it, with the file: formats never raise."""
     try:
         yield
     except PlaitError:
@@ -183,7 +183,7 @@ class _SourceLoader:
         self._patterned: set[str] = set()
 
     def collect(self, paths: Sequence[Path], *, pattern: bool) -> list[SourceFiles]:
-        """`pattern`: they were named by a pattern such as `*.md`."""
+        """Read the files of these sources. `pattern`: they were named by a pattern such as `*.md`."""
         sources = [self._collect_path(path) for path in paths]
         if pattern and len(sources) > 1:
             self._patterned.update(source.path for source in sources)
@@ -211,7 +211,7 @@ class _SourceLoader:
         return replace(self._make_source_files(path, files), folder=True)
 
     def _collect_database(self, folder: Path) -> SourceFiles:
-        """What bd exports from a Dolt database now; else an export or backup that is there, with a warning."""
+        """Read what bd exports from a Dolt database now; else an existing export or backup, with a warning."""
         from plait.system import beads_database  # few projects have one
 
         name = self._relative_name(folder)
@@ -258,7 +258,7 @@ class _SourceLoader:
             yield from sources
 
     def _find_task_files(self, files: Sequence[SourceFiles]) -> set[str]:
-        """The paths of task files. Next to them, unknown texts are tasks too, and checklists are a task's criteria."""
+        """Return the paths of task files. Beside them, unknown texts and checklists are tasks' too."""
         formats = {file.path: self._format_name(file) for file in files}
         known = {path for path, name in formats.items() if get_entry(name).one_task_per_file}
         folders = {_parent_folder(path) for path in known}
@@ -282,7 +282,7 @@ class _SourceLoader:
         return SourceFiles(path, documents, options=self._options, folder=patterned)
 
     def _format_name(self, source: SourceFiles) -> str:
-        """The name of its format; empty if none knows it."""
+        """Return the name of the source's format; empty if no format knows it."""
         try:
             return self._find_format(source)[0]
         except UnknownFormatError:
@@ -312,7 +312,7 @@ class _SourceLoader:
         return LoadedSource(name, source.path, replace(reading, problems=(*problems, *reading.problems)))
 
     def _read_cached(self, name: str, format_: Format, source: SourceFiles) -> Reading:
-        """Only built-in formats are cached: others may depend on more than the texts."""
+        """Read a source; cached only for built-in formats: others may depend on more than the texts."""
         if name not in FORMATS:
             return format_.read(source)
         if FORMATS[name].one_task_per_file or FORMATS[name].is_json:
@@ -340,18 +340,18 @@ class _SourceLoader:
         return document
 
     def _read_bytes(self, path: Path) -> bytes:
-        """What `access` has allowed, even if a link was changed since then."""
+        """Read the file that `access` has allowed, even if a link was changed since then."""
         with os.fdopen(self._access.open(path), "rb", buffering=0) as file:
             return file.read()
 
     def _relative_name(self, path: Path) -> str:
-        """A path with `..`, or through a link above the repository, may lead into it."""
+        """Return the path in the repository, also of one with `..` or through a link above it."""
         is_indirect = ".." in path.parts or not path.is_relative_to(self._location.top)
         return self._location.relative_name(path.resolve() if is_indirect else path)
 
 
 def _make_document(name: str, text: str) -> tuple[Document, Sequence[Problem]]:
-    """The document and its problems."""
+    """Make the document and its problems."""
     return Document(name, to_printable(text)), check_text(Document(name, text))
 
 
@@ -377,7 +377,7 @@ class CachedText:
 
 
 class SizedCache(Generic[K, V]):
-    """The most recent values, up to a total size. A value larger than that is not kept."""
+    """A cache of the most recent values, up to a total size. A larger value is not kept."""
 
     def __init__(self, capacity: int) -> None:
         self._lock = Lock()
@@ -402,8 +402,8 @@ class SizedCache(Generic[K, V]):
 class SourceCache:
     """A cache of what was read. Safe for several threads; the last one's result is kept.
 
-    A file counts as unchanged by its signature only if its last change was over before it was read: two writes within one
-    tick of the clock have the same times. A format is a function of texts, so equal texts have equal readings.
+    A file counts as unchanged by its signature only if its last change was over before it was read: two writes within
+    one tick of the clock have the same times. A format is a function of texts, so equal texts have equal readings.
     """
 
     def __init__(self, now: Callable[[], float] = time.time, capacity: int = MAX_CHARACTERS) -> None:
@@ -414,7 +414,7 @@ class SourceCache:
     def read_text(
         self, path: Path, name: str, file_stat: os.stat_result, read: Callable[[], tuple[Document, Sequence[Problem]]]
     ) -> tuple[Document, Sequence[Problem]]:
-        """`name` is used in messages; several may lead to one path. `file_stat` was taken before the call."""
+        """Read a file. `name` is used in messages; several may lead to one path. `file_stat` was taken before the call."""
         signature, cached = _make_signature(file_stat), self._texts.get((path, name))
         if cached is not None and cached.signature == signature:
             return cached.document, cached.problems

@@ -32,7 +32,7 @@ _TRIES_PER_LENGTH = 16
 
 
 def create_batch_files(location: RepoLocation, state: State, submission: Submission) -> str:
-    """The new batch's id: short, and unique, because creating its folder reserves it."""
+    """Write the files and return the new batch's id: short, and unique, because creating its folder reserves it."""
     claim_state(location.state)
     taken = {*state.batches, *(task.id for task in submission.plan.tasks)}
     with _wrap_os_errors(location):
@@ -56,7 +56,7 @@ def create_batch_files(location: RepoLocation, state: State, submission: Submiss
 
 
 def redact_submission(submission: Submission) -> Submission:
-    """The same batch without secrets in what others see: titles, and reasons why tasks wait."""
+    """Return the batch without secrets in what others see: titles, and reasons why tasks wait."""
     redact = build_redactor(os.environ, *(task.env for task in submission.plan.tasks))
     plan = submission.plan
     tasks = tuple(_redact_task(task, redact) for task in plan.tasks)
@@ -65,7 +65,7 @@ def redact_submission(submission: Submission) -> Submission:
 
 
 def _redact_task(task: Task, redact: Redactor) -> Task:
-    """The agent gets everything: a title that was redacted is put above the text, unless that has a heading."""
+    """Redact a task. The agent gets everything: a redacted title is put above a text without a heading."""
     needs = tuple(replace(need, reason=redact(need.reason)) for need in task.needs)
     title = redact(task.title)
     if (title, needs) == (task.title, task.needs):
@@ -76,7 +76,7 @@ def _redact_task(task: Task, redact: Redactor) -> Task:
 
 
 def remove_batch_files(location: RepoLocation, batch: str) -> None:
-    """The batch was not accepted: remove its files, which may hold secrets."""
+    """Remove the files of a batch that was not accepted, because they may hold secrets."""
     shutil.rmtree(project_files.open_state_paths(location).batch(batch), ignore_errors=True)
 
 

@@ -32,7 +32,7 @@ RETRY_KEYS = (*RECHECK_KEYS, "run.timeout", "run.preflight")
 
 @dataclass(frozen=True, slots=True)
 class Overrides:
-    """For the tasks that run again: `flags` by key, for their batch from now on; `model` for these tasks alone."""
+    """Changes for the tasks that run again: `flags` by key, for their batch from now on; `model` for these tasks alone."""
 
     flags: Mapping[str, object]
     tasks: Collection[str] = ()
@@ -40,7 +40,7 @@ class Overrides:
 
 
 def is_grantable(batch: BatchState, requests: Iterable[Request]) -> bool:
-    """Whether one of these would be granted; otherwise, the settings of the batch should not change either."""
+    """Whether one of these requests would be granted; otherwise, the settings of the batch should not change either."""
     return any(
         isinstance(request, TaskRequest)
         and (task := batch.find_task(request.task)) is not None
@@ -50,7 +50,7 @@ def is_grantable(batch: BatchState, requests: Iterable[Request]) -> bool:
 
 
 def list_retryable(batch: BatchState) -> tuple[TaskState, ...]:
-    """The tasks that a retry without names is about. A contest retries its entrants itself."""
+    """List the tasks that a retry without names is about. A contest retries its entrants itself."""
     tasks = (task for task in batch.tasks if task.task.entrant is None)
     return tuple(
         task for task in tasks if task.status in RETRIED_STATUSES or _is_unblocked(task) or task.waits_to_commit
@@ -58,12 +58,12 @@ def list_retryable(batch: BatchState) -> tuple[TaskState, ...]:
 
 
 def _is_unblocked(task: TaskState) -> bool:
-    """Whether the task that blocked it is done by now, because its finished work was verified again."""
+    """Whether the task that blocked this one is done by now, because its finished work was verified again."""
     return task.status is TaskStatus.BLOCKED and task.by is not None and not task.pending_needs
 
 
 def list_recheckable(batch: BatchState) -> tuple[TaskState, ...]:
-    """The tasks that a recheck without names is about: their agents had finished."""
+    """List the tasks that a recheck without names is about: their agents had finished."""
     return tuple(task for task in list_retryable(batch) if task.finished is not None)
 
 
@@ -83,7 +83,7 @@ def make_auto_approve_factory(batch: BatchState) -> BatchRequestFactory:
 
 
 def sort_by_needs(batch: BatchState, tasks: Sequence[TaskState]) -> tuple[TaskState, ...]:
-    """Dependencies first, because others can't be retried before them; otherwise in plan order."""
+    """Sort dependencies first, because others can't be retried before them; otherwise in plan order."""
     sorter = TopologicalSorter(dict(enumerate(batch.plan.needs)))
     sorter.prepare()
     waves: dict[int, int] = {}
@@ -95,7 +95,7 @@ def sort_by_needs(batch: BatchState, tasks: Sequence[TaskState]) -> tuple[TaskSt
 
 
 def check_agent(batch: BatchState, agent: str) -> None:
-    """Raises ConfigError for an unknown agent, before an attempt fails with it."""
+    """Raise ConfigError for an unknown agent, before an attempt fails with it."""
     used = {*batch.settings.agents, *(task.task.agent for task in batch.tasks)}
     if agent not in used:
         from plait.agents.interface import AgentSpec  # only needed if another agent is chosen
@@ -109,7 +109,7 @@ TaskAnswer = tuple[str | None, RequestAnswer]
 
 
 class Outcome(StrEnum):
-    """`accepted`: durable, but no engine has answered yet."""
+    """The outcome of a request. `accepted`: durable, but no engine has answered yet."""
 
     GRANTED = "granted"
     REFUSED = "refused"
@@ -121,7 +121,7 @@ _OUTCOMES = {True: Outcome.GRANTED, False: Outcome.REFUSED, None: Outcome.ACCEPT
 
 @api_model
 class ActionResult:
-    """`status` and `reason` are current; of a refusal, `reason` says why. `tasks` are all that were retried."""
+    """An action's result: current `status` and `reason`, or why it was refused. `tasks` are all that were retried."""
 
     task_id: str | None
     result: Outcome
@@ -141,7 +141,7 @@ def describe_answers(state: State, batch_id: str, results: Sequence[TaskAnswer])
 
 
 def describe_answer(state: State, batch_id: str, result: TaskAnswer) -> ActionResult:
-    """The `reason` of a refusal, or of a missing answer, explains it."""
+    """Describe an answer; the `reason` of a refusal, or of a missing answer, explains it."""
     name, answer = result
     status, reason = _find_status(state, batch_id, name or next(iter(answer.tasks), None))
     return ActionResult(name, _OUTCOMES[answer.granted], answer.why or reason, status, list(answer.tasks))

@@ -56,7 +56,7 @@ _DEFAULT_FOLDER = "tasks"
 
 @dataclass(frozen=True, slots=True)
 class SavedTask:
-    """`loaded` has the sources with the task; `version` is for the next edit."""
+    """A task that was written. `loaded` has the sources with the task; `version` is for the next edit."""
 
     loaded: LoadedSources
     located: LocatedTask
@@ -73,7 +73,7 @@ class SavedTask:
 
 
 def hash_version(text: str) -> str:
-    """The same bytes have the same one."""
+    """Return the version of a text: equal for the same bytes."""
     return hashlib.sha256(encode(text)).hexdigest()[:32]
 
 
@@ -82,7 +82,7 @@ def make_saved_task(loaded: LoadedSources, located: LocatedTask, text: str) -> S
 
 
 def _find_plan_problems(loaded: LoadedSources, located: LocatedTask) -> list[Problem]:
-    """Those of its file, and whatever keeps the tasks from being planned: a cycle may have come with it."""
+    """Return the problems of the task's file, and whatever keeps the tasks from being planned, such as a new cycle."""
     options = replace(PlanOptions(), unknown=loaded.config.sources.unknown_needs)
     problems = (*loaded.problems, *plan_tasks(loaded.source_set, options).problems)
     return [
@@ -93,7 +93,7 @@ def _find_plan_problems(loaded: LoadedSources, located: LocatedTask) -> list[Pro
 
 
 def find_running_copies(source_set: SourceSet, located: LocatedTask, state: State | None) -> list[Problem]:
-    """A batch has the texts of its tasks from when it was submitted."""
+    """Warn about open batches with this task: they have its text from when they were submitted."""
     if state is None:
         return []
     ((task_key, _),) = iter_task_keys([located.entry.task], list_source_addresses(source_set))
@@ -114,9 +114,9 @@ def check_written_task(
     before: LocatedTask | None = None,
     unknown: Collection[str] = (),
 ) -> LocatedTask:
-    """The task of this file. Raises FieldError.
+    """Return the task of this file. Raises FieldError.
 
-    `before`: how the file's task was, if it was one. `unknown`: needs that no task answered to.
+    `before`: how the file's task was, if it was one. `unknown`: needs that no task has as a name.
     """
     located = find_task_of_file(loaded.source_set, file)
     if located is None:
@@ -145,7 +145,7 @@ def check_written_task(
 
 
 def _check_values(loaded: LoadedSources, located: LocatedTask, draft: TaskDraft) -> None:
-    """The format's own message about a value that it can't use."""
+    """Raise the format's own message about a value that it can't use."""
     problems = _find_file_problems(loaded, located.file)
     for name, value in (*draft.words.items(), *draft.lists.items()):
         keys = load_format(located.source.format).keys.get(name, (name,))
@@ -172,7 +172,7 @@ def _check_lists(located: LocatedTask, draft: TaskDraft) -> None:
 
 
 def _check_known(loaded: LoadedSources, located: LocatedTask, unknown: Collection[str]) -> None:
-    """A need still means the task it was resolved to: a new source may have changed the names of others."""
+    """Check that a need still means the task it was resolved to: a new source may have changed the names of others."""
     needs = (need.on for need in located.entry.task.needs if need.on not in unknown)
     missing = next((on for on in needs if on not in loaded.source_set.by_id), None)
     if missing is not None:
@@ -180,7 +180,7 @@ def _check_known(loaded: LoadedSources, located: LocatedTask, unknown: Collectio
 
 
 def _likely_field(draft: TaskDraft) -> str:
-    """The field that the trouble is most likely with."""
+    """Return the field that most likely causes the problem."""
     fields = ("text", "run", "verify", "body", "title")
     return next((name for name in fields if getattr(draft, name) is not None), "title")
 
@@ -233,7 +233,7 @@ def _require_title(draft: TaskDraft) -> TaskDraft:
 
 
 def _read_current_sources(location: RepoLocation, config: Config) -> SourceSet | None:
-    """None if there are no sources yet."""
+    """Read the sources; None if there are none yet."""
     try:
         return read_sources(location, config).source_set
     except UserError:
@@ -260,7 +260,7 @@ def _create_file(location: RepoLocation, folder: Path, draft: TaskDraft, text: s
 
 
 def _remove_file(path: Path, text: str) -> None:
-    """Unless it was changed meanwhile."""
+    """Remove the file, unless it was changed meanwhile."""
     with suppress(OSError):
         if path.read_bytes() == text.encode():
             path.unlink()
@@ -295,7 +295,7 @@ def edit_task_file(location: RepoLocation, config: Config, name: str, draft: Tas
 
 
 def read_task_file(path: Path, file: str) -> str:
-    """Raises WorldError."""
+    """Read a task's file; raises WorldError."""
     try:
         return file_exchange.read_snapshot(path).text
     except OSError as error:
@@ -324,7 +324,7 @@ def _changed_error(located: LocatedTask) -> StateError:
 
 @dataclass(frozen=True, slots=True)
 class _NumberStyle:
-    """`width`: numbers have as many digits, zeros in front."""
+    """How files are numbered. `width`: numbers have this many digits, with leading zeros."""
 
     prefix: str
     next: int
@@ -336,7 +336,7 @@ class _NumberStyle:
 
 
 def _iter_file_names(existing: Collection[str], title: str, ids: Collection[str] = ()) -> Iterator[str]:
-    """Names for a new file, best first, none of which is in the folder or would be another task's id."""
+    """Yield names for a new file, best first, none of which is in the folder or would be another task's id."""
     slug = _make_ascii_slug(title)
     taken = {name.casefold() for name in existing} | {f"{name.casefold()}.md" for name in ids}
     style = _detect_style([name for name in existing if _is_task(name)])
@@ -352,7 +352,7 @@ def _is_task(name: str) -> bool:
 
 
 def _make_ascii_slug(title: str) -> str:
-    """ASCII alone: a name that every shell, branch and file system can carry."""
+    """Make a slug of ASCII alone, which is valid in every shell, branch name and file system."""
     plain = unicodedata.normalize("NFKD", title.casefold()).encode("ascii", "ignore").decode()
     return vocabulary.make_slug(plain)
 
@@ -363,7 +363,7 @@ def _unnumbered_name(slug: str, step: int) -> str:
 
 
 def _detect_style(names: Sequence[str]) -> _NumberStyle | None:
-    """The style of the numbered files, 01 in an empty folder, None if most files have no number."""
+    """Return the style of the numbered files, 01 in an empty folder, None if most files have no number."""
     if not names:
         return _NumberStyle("", 1, 2, "-")
     matches = [match for name in names if not _DATE.match(name) and (match := _NUMBERED.match(name))]
@@ -380,7 +380,7 @@ def _detect_style(names: Sequence[str]) -> _NumberStyle | None:
 
 
 def _find_task_folder(location: RepoLocation, config: Config, source_set: SourceSet | None) -> Path:
-    """The folder for new tasks, which may not exist yet. Raises StateError if there is none."""
+    """Return the folder for new tasks, which may not exist yet. Raises StateError if there is none."""
     names = (
         [source.path for source in source_set.sources if source.format == FOLDER_FORMAT]
         if source_set is not None
@@ -399,7 +399,7 @@ def _find_task_folder(location: RepoLocation, config: Config, source_set: Source
 
 
 def _list_configured_folders(config: Config) -> Iterator[str]:
-    """The folders among the configured sources, including those of patterns such as `tasks/*.md`."""
+    """Yield the folders among the configured sources, including those of patterns such as `tasks/*.md`."""
     for value in config.sources.paths:
         parts = PurePosixPath(value).parts
         plain = [part for part in parts if not glob.has_magic(part)]
@@ -411,7 +411,7 @@ def _list_configured_folders(config: Config) -> Iterator[str]:
 
 
 def _resolve_folder(location: RepoLocation, name: str) -> Path | None:
-    """As sources spell it: a link inside the checkout is a name like any other."""
+    """Resolve a folder as sources are named: a link inside the checkout is a name like any other."""
     path = location.top / name
     real = resolve_checkout_path(location, path)
     if real is None or not _can_be_folder(real):

@@ -32,7 +32,9 @@ _WORD_FIELDS = ("phase", "priority", "weight", "agent", "model", "verify", "run"
 
 @dataclass(frozen=True, slots=True)
 class TaskDraft:
-    """None leaves a field unchanged; an empty value removes it. `text` is the whole file and excludes all others."""
+    """A draft of a task. None leaves a field unchanged; an empty value removes it. `text` is the whole file and
+    excludes all others.
+    """
 
     title: str | None = None
     body: str | None = None
@@ -61,7 +63,7 @@ class TaskDraft:
 
 
 def validate_draft(draft: TaskDraft) -> TaskDraft:
-    """As it is to be written: titles on one line, texts with plain line ends. Raises FieldError."""
+    """Return the draft as it is to be written: titles on one line, texts with plain line ends. Raises FieldError."""
     for name, items in draft.lists.items():
         _check_list(name, items)
     for name, word in draft.words.items():
@@ -160,7 +162,7 @@ def set_key(path: str, text: str, names: Sequence[str], value: str | Sequence[st
 
 
 def format_key(name: str, value: str | Sequence[str], eol: str = "\n") -> str:
-    """A key and its value, as lines."""
+    """Format a key and its value as lines."""
     plain = value if isinstance(value, str) else list(value)
     lines = yaml.dump(
         {name: plain}, Dumper=_KeyDumper, allow_unicode=True, default_flow_style=False, width=1 << 30, sort_keys=False
@@ -169,7 +171,7 @@ def format_key(name: str, value: str | Sequence[str], eol: str = "\n") -> str:
 
 
 class _KeyDumper(yaml.SafeDumper):
-    """Texts of several lines are written as they are read, lists on one line, numbers without quotes."""
+    """Dumps texts of several lines as they are read, lists on one line, numbers without quotes."""
 
 
 def _represent_text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
@@ -242,7 +244,7 @@ def _make_pair(document: Document, offset: int, key: yaml.ScalarNode, value: yam
 
 
 def _find_end(node: yaml.Node) -> int:
-    """Where a value ends: of a block, the last thing in it, not the comments that follow."""
+    """Return where a value ends: of a block, after the last thing in it, not the comments that follow."""
     if isinstance(node, yaml.CollectionNode) and not node.flow_style and node.value:
         last = node.value[-1]
         return _find_end(last[1] if isinstance(last, tuple) else last)
@@ -250,7 +252,7 @@ def _find_end(node: yaml.Node) -> int:
 
 
 def _check_others_unchanged(path: str, before: str, after: str, names: Sequence[str]) -> None:
-    """Whatever was not named reads as it did."""
+    """Check that whatever was not named reads as before."""
     old, new = read_front_matter(path, before), read_front_matter(path, after)
     others = {name: _comparable(value) for name, value in old.values.items() if name not in names}
     if new.is_broken or others != {k: _comparable(v) for k, v in new.values.items() if k not in names}:
@@ -271,7 +273,7 @@ def _unsupported_error(path: str) -> StateError:
 
 @dataclass(frozen=True, slots=True)
 class TaskFileParts:
-    """Together the whole text. `head` is the first heading, if nothing is before it, and the empty lines after it."""
+    """The parts of a text. `head` is the first heading, if nothing is before it, and the empty lines after it."""
 
     front: str
     head: str
@@ -300,12 +302,12 @@ def _is_title(block: Block) -> bool:
 
 
 def get_editable_body(path: str, text: str) -> str:
-    """The body as people edit it: with plain line ends."""
+    """Return the body as people edit it: with plain line ends."""
     return to_printable(split_parts(path, text).body).replace("\r\n", "\n").replace("\r", "\n")
 
 
 def compose_task_file(title: str, body: str) -> str:
-    """A new file without keys, that reads as this title and this body."""
+    """Compose a new file without keys, that reads as this title and this body."""
     body = normalize_body(body)
     parts = split_parts("new.md", body)
     if parts.head and not parts.front and heading_of(Document("new.md", body)) == title:
@@ -317,12 +319,12 @@ def compose_task_file(title: str, body: str) -> str:
 
 
 def format_heading(title: str) -> str:
-    """A title of only # signs is escaped."""
+    """Format a title as a heading; one of only # signs is escaped."""
     return f"# {title}" if title.strip("# ") else f"# \\{title}"
 
 
 def normalize_body(body: str) -> str:
-    """Without the empty lines around it, and with an end."""
+    """Remove the empty lines around a body, and end it with a line end."""
     lines = body.split("\n")
     first = next((number for number, line in enumerate(lines) if line.strip()), len(lines))
     kept = "\n".join(lines[first:]).rstrip()
@@ -330,7 +332,7 @@ def normalize_body(body: str) -> str:
 
 
 def replace_body(path: str, text: str, body: str) -> str:
-    """The text with another body, and still with its title, unless the body begins with a heading of its own."""
+    """Return the text with another body, and still with its title, unless the body begins with a heading of its own."""
     parts, eol = split_parts(path, text), TextLines(text).eol
     if body == get_editable_body(path, text):
         return text
@@ -348,7 +350,7 @@ def replace_body(path: str, text: str, body: str) -> str:
 
 
 def replace_heading(path: str, text: str, title: str) -> str:
-    """The text with another title as its first heading of the first level."""
+    """Return the text with another title as its first heading of the first level."""
     markdown = _make_document(path, text).markdown
     lines = markdown.lines
     for block in markdown.headings(1):
@@ -362,7 +364,7 @@ def replace_heading(path: str, text: str, title: str) -> str:
 
 
 def _front_matter_gap(parts: TaskFileParts, eol: str) -> str:
-    """An empty line after front matter, where there was one."""
+    """Return an empty line after front matter, where there was one."""
     return eol if parts.has_front_matter and (parts.head or parts.body).startswith(("\n", "\r")) else ""
 
 

@@ -32,7 +32,7 @@ from plait.sources.text import to_printable
 
 @api_model
 class SourceTask:
-    """`parts`: the tasks of a group. `notEditable`: why it can't be edited."""
+    """A task of the sources. `parts`: the tasks of a group. `notEditable`: why it can't be edited."""
 
     id: str
     title: str
@@ -64,7 +64,7 @@ class SourceTasks:
 
 @api_model
 class SourceTaskWithText(SourceTask):
-    """`text` is its whole file, and `version` what an edit has to name; null if it can't be edited."""
+    """A task with its texts. `text` is its whole file, `version` what an edit has to name; null: not editable."""
 
     body: str
     text: str | None
@@ -76,7 +76,7 @@ TaskT = TypeVar("TaskT", bound=SourceTask)
 
 
 def describe_source_tasks(loaded: LoadedSources, state: State | None) -> SourceTasks:
-    """Every task of the sources, selected or not, and the problems of the sources."""
+    """Describe every task of the sources, selected or not, and the problems of the sources."""
     problems = dict.fromkeys((*loaded.problems, *loaded.source_set.problems))
     editable, runs = EditableCheck(loaded.location), find_newest_runs(loaded.source_set, state)
     tasks = [
@@ -87,7 +87,7 @@ def describe_source_tasks(loaded: LoadedSources, state: State | None) -> SourceT
 
 
 def describe_source_task(loaded: LoadedSources, name: str, state: State | None) -> SourceTaskWithText:
-    """One task with its texts; `version` is for an edit of its file. Raises NotFoundError or StateError."""
+    """Describe one task with its texts; `version` is for an edit of its file. Raises NotFoundError or StateError."""
     located = find_located_task(loaded.source_set, name)
     problems = (*loaded.problems, *loaded.source_set.problems)
     own = (problem for problem in problems if problem.at is not None and problem.at.file == located.file)
@@ -95,7 +95,7 @@ def describe_source_task(loaded: LoadedSources, name: str, state: State | None) 
 
 
 def describe_saved_task(saved: SavedTask, state: State | None) -> SourceTaskWithText:
-    """A task that was made or edited, and what a person should know of it."""
+    """Describe a task that was made or edited, with notes for the person."""
     problems = (*find_running_copies(saved.loaded.source_set, saved.located, state), *saved.problems)
     return replace(_describe_with_text(saved.loaded, saved.located, state, problems), version=saved.version)
 
@@ -121,7 +121,7 @@ def _describe_with_text(
 
 
 def _read_text(loaded: LoadedSources, located: LocatedTask) -> str | None:
-    """All of its file, where that is one task and can be edited."""
+    """Return the whole file, where that is one task and can be edited; else None."""
     with suppress(PlaitError):
         return read_task_file(get_own_file(loaded.location, located), located.file)
     return None
@@ -158,7 +158,7 @@ def _describe_task(
 
 
 def _find_source_status(source_set: SourceSet, located: LocatedTask) -> SourceStatus:
-    """A group is done when its parts are."""
+    """Return the status in the source; a group is done when its parts are."""
     done = located.entry.parts and located.entry.task.id in source_set.finished_ids
     return SourceStatus.DONE if done and not located.entry.status.is_closed else located.entry.status
 
@@ -166,7 +166,7 @@ def _find_source_status(source_set: SourceSet, located: LocatedTask) -> SourceSt
 def find_newest_runs(
     source_set: SourceSet, state: State | None, wanted: set[TaskKey] | None = None
 ) -> dict[TaskKey, TaskRun]:
-    """The run of each task (or of those wanted) in the newest batch that has it, by source position."""
+    """Return the run of each task (or of those wanted) in the newest batch that has it, by source position."""
     if state is None:
         return {}
     missing = {key for _, key in _iter_with_keys(source_set)} if wanted is None else set(wanted)

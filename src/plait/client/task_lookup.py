@@ -21,7 +21,7 @@ SHARED_FILE, ELSEWHERE, DUPLICATE = "shared", "elsewhere", "twice"
 
 @dataclass(frozen=True, slots=True)
 class LocatedTask:
-    """`entry` has unique ids, `source_entry` those of its source."""
+    """A task and its source. `entry` has unique ids, `source_entry` those of its source."""
 
     entry: SourceEntry
     source_entry: SourceEntry
@@ -33,7 +33,7 @@ class LocatedTask:
 
 
 def iter_located_tasks(source_set: SourceSet) -> Iterator[LocatedTask]:
-    """In the order of the sources."""
+    """Yield the tasks in the order of the sources."""
     entries = chain.from_iterable(
         ((source, entry) for entry in source.reading.entries) for source in source_set.sources
     )
@@ -42,7 +42,7 @@ def iter_located_tasks(source_set: SourceSet) -> Iterator[LocatedTask]:
 
 
 def find_located_task(source_set: SourceSet, name: str) -> LocatedTask:
-    """By its id, or by another name that no other task has. Raises NotFoundError or StateError."""
+    """Find a task by its id, or by another name that no other task has. Raises NotFoundError or StateError."""
     by_id = [located for located in iter_located_tasks(source_set) if located.entry.task.id == name]
     matches = by_id or [located for located in iter_located_tasks(source_set) if name in located.entry.aliases]
     if not matches:
@@ -55,12 +55,12 @@ def find_located_task(source_set: SourceSet, name: str) -> LocatedTask:
 
 
 def find_task_of_file(source_set: SourceSet, file: str) -> LocatedTask | None:
-    """The task of a file that holds one."""
+    """Return the task of a file that holds one task, or None."""
     return next((located for located in iter_located_tasks(source_set) if located.file == file), None)
 
 
 class EditableCheck:
-    """Which tasks can be edited here: those in a regular file of their own, inside the checkout."""
+    """Checks which tasks can be edited here: those in a regular file of their own, inside the checkout."""
 
     def __init__(self, location: RepoLocation) -> None:
         self._location = location
@@ -90,7 +90,7 @@ class EditableCheck:
 
 
 def get_own_file(location: RepoLocation, located: LocatedTask) -> Path:
-    """The real path of the one file that is this task. Raises StateError where it has none that may be written."""
+    """Return the real path of the one file that is this task. Raises StateError where it has none that may be written."""
     shared = _explain_shared(located)
     if shared is not None:
         hint = f"Edit {located.file}: plait sees it at once."
@@ -114,7 +114,7 @@ def _explain_outside(located: LocatedTask) -> str:
 def spell_needs(
     source_set: SourceSet | None, source: str, ids: Sequence[str]
 ) -> tuple[tuple[str, ...], frozenset[str]]:
-    """How a file of the source at this path names these tasks; and which of them no task answers to."""
+    """Return how a file of the source at this path names these tasks; and which of these names no task has."""
     located_tasks = iter_located_tasks(source_set) if source_set is not None else ()
     by_id = {located.entry.task.id: located for located in located_tasks}
     names = (_spell_need(by_id[name], source) if name in by_id else name for name in ids)

@@ -1,4 +1,4 @@
-"""What people said to a task and asked of it, and what its agent was told beyond the task."""
+"""What people said and asked about a task, and the feedback that its agent got beyond the task."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ _REVIEW_HEAD = re.compile(r"(?:A comment|\d+ comments) on the changes\b")
 
 
 class FeedbackSource(StrEnum):
-    """`answer`: a person's, to the agent's question. `review`: comments on its diff. `plait`: what plait itself says."""
+    """The source of feedback. `answer`: a person's, to the agent's question. `review`: comments on its diff. `plait`:
+    what plait itself says.
+    """
 
     PERSON = "person"
     ANSWER = "answer"
@@ -37,8 +39,8 @@ class FeedbackPart:
 
 
 class EntryKind(StrEnum):
-    """`retry` is a person's request, `retried` plait's own retry. `feedback` waits for the next attempt. `rebuild` made its
-    commit again.
+    """The kind of an entry. `retry` is a person's request, `retried` plait's own retry. `feedback` waits for the next
+    attempt. `rebuild` made its commit again.
     """
 
     ATTEMPT = "attempt"
@@ -74,14 +76,14 @@ class TaskNote:
 
 
 def find_person_source(text: str, *, asked: bool) -> FeedbackSource:
-    """`asked`: the task had a question."""
+    """Return the source of a person's text; `asked`: the task had a question."""
     if asked:
         return FeedbackSource.ANSWER
     return FeedbackSource.REVIEW if _REVIEW_HEAD.match(text) else FeedbackSource.PERSON
 
 
 def find_retry_source(category: Category) -> FeedbackSource:
-    """The source of what plait tells the agent when it retries a task for this reason."""
+    """Return the source of the feedback that plait gives the agent when it retries a task for this reason."""
     match category:
         case Category.CONFLICT:
             return FeedbackSource.CONFLICT
@@ -93,8 +95,8 @@ def find_retry_source(category: Category) -> FeedbackSource:
 
 @dataclass(slots=True)
 class TaskNotes:
-    """Of one task. `feedback` is what its agent is told next, and again until an attempt succeeds; the first `delivered` parts
-    were given to an attempt.
+    """The notes of one task. `feedback` is what its agent gets next, and again until an attempt succeeds; the first
+    `delivered` parts were given to an attempt.
     """
 
     notes: list[TaskNote] = field(default_factory=list)
@@ -109,18 +111,18 @@ class TaskNotes:
         self.notes.append(TaskNote(at, kind, text, files))
 
     def ask(self, at: float, question: str) -> None:
-        """An agent's question is reported when it asks, and again when its attempt has ended."""
+        """Add an agent's question, which is reported when it asks, and again when its attempt has ended."""
         if question != self.question:
             self.question = question
             self.add(at, EntryKind.QUESTION, question)
 
     def add_feedback(self, part: FeedbackPart) -> None:
-        """As in the core, no text is told twice."""
+        """Add feedback, unless earlier feedback contains the same text; as in the core."""
         if all(part.text not in known.text for known in self.feedback):
             self.feedback.append(part)
 
     def deliver(self, at: float, feedback: str) -> tuple[FeedbackPart, ...]:
-        """The parts of what an attempt is told."""
+        """Note that an attempt gets this feedback, and return its parts."""
         self.delivered, self.question = len(self.feedback), ""
         told = tuple(part for part in self.feedback if part.text in feedback)
         return told or ((FeedbackPart(at, FeedbackSource.PLAIT, feedback),) if feedback else ())
@@ -163,7 +165,7 @@ class BatchNotes:
         return self.tasks[task]
 
     def apply(self, at: float, event: Event, request: q.Request | None) -> None:
-        """`request` is the one that the event answers."""
+        """Add what an event says; `request` is the one that it answers."""
         match event:
             case d.RequestGranted() if isinstance(request, q.Approve):
                 for name in event.tasks:

@@ -21,7 +21,7 @@ class SpanKind(StrEnum):
 
 @api_model
 class Span:
-    """`completedAt` null: it hasn't ended. `result` of an attempt is its category."""
+    """A span of time. `completedAt` null: it hasn't ended. `result` of an attempt is its category."""
 
     kind: SpanKind
     started_at: str
@@ -41,7 +41,7 @@ class Wait:
 
 @api_model
 class ScheduledRetry:
-    """Only a counted one uses up a retry."""
+    """A retry. Only a counted one uses up one of the task's retries."""
 
     at: str
     retry_at: str
@@ -52,7 +52,7 @@ class ScheduledRetry:
 
 @api_model
 class TaskTimeline:
-    """`status` null: it hasn't ended. `waits`: when nothing of it was running."""
+    """The timeline of a task. `status` null: it hasn't ended. `waits`: when nothing of it was running."""
 
     task_id: str
     title: str
@@ -64,7 +64,7 @@ class TaskTimeline:
 
 @api_model
 class Timeline:
-    """`spans` are the batch's own: gates, pauses, rebuilds, publishing."""
+    """The timeline of a batch. `spans` are its own: gates, pauses, rebuilds, publishing."""
 
     batch_id: str
     started_at: str | None

@@ -1,7 +1,7 @@
-"""How a project is set up and tested, by its files: the commands that `plait init` suggests.
+"""How a project is set up and tested, judged by its files: the commands that `plait init` suggests.
 
-Nothing is run, and no file's text gets into a command: commands consist of fixed words and of names that are safe in a
-shell.
+No program is run, and no file's text gets into a command: commands consist of fixed words and of names that are safe in
+a shell.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class CommandSuggestion:
 
 @dataclass(frozen=True, slots=True)
 class SetupSuggestion:
-    """The command that makes a new worktree ready; `reads` and `makes` are for `setup_reads` and `setup_makes`."""
+    """The command that prepares a new worktree; `reads` and `makes` are for `setup_reads` and `setup_makes`."""
 
     command: str
     why: str
@@ -48,7 +48,7 @@ class Toolchain:
 
     @property
     def programs(self) -> tuple[str, ...]:
-        """What has to be installed for it; files of the project, such as ./gradlew, are not."""
+        """The programs that have to be installed; files of the project, such as ./gradlew, are not among them."""
         commands = [suggestion.command for suggestion in (self.setup, self.verify) if suggestion]
         programs = dict.fromkeys(program for command in commands for program in list_programs(command))
         return tuple(program for program in programs if "/" not in program)
@@ -67,7 +67,7 @@ class ProjectCommands:
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """A folder, and the PATH on which programs are looked for. Without worktrees there is nothing to set up."""
+    """A folder, and the PATH on which programs are looked for. Without worktrees, no setup is needed."""
 
     top: Path
     path: str
@@ -77,18 +77,18 @@ class Project:
         return config_files.file_exists(self.top / name)
 
     def find_files(self, *names: str) -> tuple[str, ...]:
-        """Those of these files that exist."""
+        """Return those of these files that exist."""
         return tuple(filter(self.has_file, names))
 
     def read_text(self, name: str) -> str:
-        """The text of a file; empty if there is none."""
+        """Return the text of a file; empty if there is none."""
         return config_files.read_text_or_empty(self.top / name)
 
     def is_installed(self, program: str) -> bool:
         return shutil.which(program, path=self.path) is not None
 
     def has_own(self, program: str) -> bool:
-        """Whether it is that of an environment inside the folder: in a worktree, it would run the checkout's code."""
+        """Whether the program is from an environment in the folder, which in a worktree runs the checkout's code."""
         found = shutil.which(program, path=self.path)
         environment = Path(found).parent.parent if found else None
         return (
@@ -102,7 +102,7 @@ _VENV = ".venv"
 
 
 def suggest_commands(top: Path, path: str, *, in_worktrees: bool = True) -> ProjectCommands:
-    """Commands whose programs are on this PATH."""
+    """Suggest commands whose programs are on this PATH."""
     project = Project(top.absolute(), path, in_worktrees)
     runners, missing = _pick_installed(project, (_find_make, _find_just))
     toolchains, others = _pick_installed(project, _FINDERS)
@@ -127,7 +127,7 @@ _MAX_FOLDERS = 3  # named
 
 
 def _describe_subprojects(project: Project) -> Iterator[str]:
-    """Where the projects of a repository are that has none at the top, with commands for one of them as an example."""
+    """Say where the projects are in a repository that has none at the top, with commands for one of them as an example."""
     paths = sorted(
         path.parent.relative_to(project.top).as_posix()
         for depth in ("*", "*/*")
@@ -151,7 +151,7 @@ def _describe_subprojects(project: Project) -> Iterator[str]:
 
 
 def _pick_installed(project: Project, finders: Iterable[Finder]) -> tuple[list[Toolchain], list[str]]:
-    """The first toolchain of each finder that is installed; and what is missing for better ones."""
+    """Return the first toolchain of each finder that is installed; and what is missing for better ones."""
     picked, missing = [], []
     for find in finders:
         for toolchain in find(project):
@@ -165,7 +165,7 @@ def _pick_installed(project: Project, finders: Iterable[Finder]) -> tuple[list[T
 
 
 def _suits_runner(project: Project, toolchain: Toolchain) -> bool:
-    """Whether `make test` uses what is set up: an environment in .venv only if it is named there."""
+    """Whether `make test` uses the environment that is set up; one in .venv only if the makefile names it."""
     if toolchain.setup is None or _VENV not in toolchain.setup.command:
         return True
     return any(_VENV in project.read_text(name) for name in (*_MAKEFILES, *_JUSTFILES))
@@ -313,7 +313,7 @@ _DEPENDENCY_TABLES = (
 
 
 def _find_python(project: Project) -> Iterator[Toolchain]:
-    """The locked environment; else a runner that makes its own; else a virtual environment by pip, or plain pytest."""
+    """Yield the locked environment, else a runner that makes its own, else a virtual environment, or plain pytest."""
     pyproject = config_files.read_toml(project.top / "pyproject.toml")
     why = _find_pytest_evidence(project.top, pyproject)
     for manager in _PYTHON_MANAGERS:
@@ -336,7 +336,7 @@ def _find_python(project: Project) -> Iterator[Toolchain]:
 
 
 def _find_pip(project: Project, pyproject: Tree, why: str | None) -> Iterator[Toolchain]:
-    """An environment with what the files ask for, and pytest; or plain pytest, where nothing has to be installed."""
+    """Yield an environment with what the files ask for, and pytest; or plain pytest, where nothing has to be installed."""
     setup = _suggest_pip_setup(project, pyproject, why) if project.in_worktrees else None
     if why is None:
         if setup:
@@ -371,7 +371,7 @@ def _suggest_pip_setup(project: Project, pyproject: Tree, why: str | None) -> Se
 
 
 def _suggest_package_argument(project: Project, pyproject: Tree) -> str:
-    """Install the project itself if it is a package, or for its dependencies; with the extra that lists pytest."""
+    """Return pip's argument to install the project, or its dependencies, with the extra for pytest."""
     is_package = "build-system" in pyproject or project.has_file("setup.py")
     if not is_package and not get_nested(pyproject, "project", "dependencies"):
         return ""
@@ -389,7 +389,7 @@ def _find_pytest_group(pyproject: Tree) -> str:
 
 
 def _find_pytest_evidence(top: Path, project: Tree) -> str | None:
-    """Why the tests are for pytest."""
+    """Say why the tests are for pytest; None if nothing shows it."""
     if "pytest" in get_table(project, "tool"):
         return "pyproject.toml sets pytest up"
     if any(_lists_pytest(entries) for _, entries in _list_requirements(project)):
@@ -415,7 +415,7 @@ def _find_test_files(top: Path) -> Iterator[str]:
 
 
 def _list_requirements(project: Tree) -> Iterator[tuple[str, object]]:
-    """Every list of requirements, with the `uv run` flag that installs it."""
+    """Yield every list of requirements, with the `uv run` flag that installs it."""
     yield "", get_nested(project, "project", "dependencies")
     for names in _DEPENDENCY_TABLES:
         yield "", get_nested(project, *names)
@@ -438,7 +438,7 @@ def _is_default_group(group: str, value: object) -> bool:
 
 
 def _expand_group(groups: Tree, name: str, visited: set[str]) -> Iterator[object]:
-    """A group's requirements, with those of the groups that it includes."""
+    """Yield a group's requirements, with those of the groups that it includes."""
     visited.add(name)
     entries = groups.get(name)
     for entry in entries if isinstance(entries, list) else []:
@@ -450,7 +450,7 @@ def _expand_group(groups: Tree, name: str, visited: set[str]) -> Iterator[object
 
 
 def _lists_pytest(entries: object) -> bool:
-    """A list of requirements, or a table that is keyed by them."""
+    """Whether a list of requirements, or a table with them as keys, has pytest."""
     names = entries if isinstance(entries, list | Mapping) else ()
     return any(isinstance(name, str) and _PYTEST.match(name) for name in names)
 
@@ -462,7 +462,7 @@ def _uv_flag(project: Tree) -> str:
 
 
 def _suggest_runner(top: Path, project: Tree) -> CommandSuggestion | None:
-    """What makes the environment for the tests by itself."""
+    """Suggest a command that makes the environment for the tests by itself."""
     ini = config_files.find_first(top, ("tox.ini", "tox.toml"))
     if ini and (ini == "tox.toml" or _TOX.search(config_files.read_text_or_empty(top / ini))):
         return CommandSuggestion("tox -e py", f"there is a {ini}")

@@ -33,7 +33,8 @@ _LONG_GAP = re.compile(r" {8,}")  # what follows might be off screen
 class RepoCommand:
     """A command in a repository's settings. `before` is the value that was trusted earlier.
 
-    `name` is its key, and whatever else in the settings makes it another command: the hash covers it and the exact value.
+    `name` is its key, and whatever else in the settings makes it another command: the hash covers it and the exact
+    value.
     """
 
     key: str
@@ -51,7 +52,7 @@ class RepoCommand:
 
 
 def list_repo_commands(config: Config, location: RepoLocation | None) -> list[RepoCommand]:
-    """All of them, with their trust in this repository; without one, nothing is trusted."""
+    """List all commands, with their trust in this repository; without one, nothing is trusted."""
     commands = [_make_repo_command(config, command.key, command.given) for command in find_repository_commands(config)]
     if not commands or location is None:
         return commands
@@ -64,7 +65,7 @@ def list_repo_commands(config: Config, location: RepoLocation | None) -> list[Re
 
 
 def list_outside_paths(config: Config, location: RepoLocation) -> list[RepoCommand]:
-    """What the repository's sources lead to outside of it, and the user hasn't allowed to read."""
+    """List the paths outside the repository that its sources lead to, and the user hasn't allowed to read."""
     origin = config.origins["sources.paths"]
     layer = origin.layer if origin.layer in SHARED_LAYERS else Layer.REPOSITORY
     refused = find_refused_paths(location, config)
@@ -77,20 +78,20 @@ def list_outside_paths(config: Config, location: RepoLocation) -> list[RepoComma
 def _make_repo_command(config: Config, key: str, origin: ValueOrigin) -> RepoCommand:
     value = config.value(KEYS_BY_NAME[key])
     if key == _JUDGE_KEY and isinstance(value, tuple) and len(value) == 1:
-        value = value[0]  # as it was trusted when there was one judge at most
+        value = value[0]  # the form in which it was trusted when there was at most one judge
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    # A shell makes another command of the same words.
+    # In a shell, the same words are another command.
     name = f"{key} with {_SHELL_KEY}" if key == _COMMAND_KEY and config.run.agent_shell else key
     return RepoCommand(key, name, text, origin)
 
 
 def save_trust(location: RepoLocation, repo_commands: Sequence[RepoCommand]) -> None:
-    """Raises WorldError if it can't be saved."""
+    """Save the trust in these commands; raises WorldError if it can't be saved."""
     open_trust_store(location).add((command.name, command.value) for command in repo_commands)
 
 
 class UntrustedError(UserError):
-    """Nothing was started: the user has to review these commands first."""
+    """Commands are not trusted, so nothing was started: the user has to review them first."""
 
     def __init__(self, commands: Sequence[RepoCommand], where: Path | None) -> None:
         super().__init__(_format_untrusted(commands), hint=format_trust_hint(commands, where))
@@ -98,7 +99,7 @@ class UntrustedError(UserError):
 
 
 def require_trust(config: Config, location: RepoLocation, early: Sequence[str] | None = None) -> None:
-    """Raises UntrustedError unless everything is trusted; `early`: only if one of these keys is among it."""
+    """Raise UntrustedError unless everything is trusted; `early`: only if one of these keys is among it."""
     repo_commands = find_repository_commands(config)
     if not repo_commands or (early is not None and not any(command.key in early for command in repo_commands)):
         return
@@ -118,14 +119,14 @@ def format_trust_hint(commands: Sequence[RepoCommand], where: Path | None) -> st
 
 
 def format_trust_command(where: Path | None) -> str:
-    """The command that reviews them, from the current folder."""
+    """Return the command that reviews them, from the current folder."""
     if where is None or where.resolve() == Path.cwd():
         return "plait trust"
     return f"plait -C {shlex.quote(str(where.resolve()))} trust"
 
 
 def escape_command(text: str) -> str:
-    """A command on one line with invisible characters escaped, so nothing in it is hidden."""
+    """Format a command on one line with invisible characters escaped, so nothing in it is hidden."""
     escaped = "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
     return _LONG_GAP.sub(lambda gap: f" [{len(gap.group())} spaces] ", escaped)
 

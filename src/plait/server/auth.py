@@ -33,20 +33,20 @@ _TOKEN_PATTERN = re.compile(r"([0-9]{1,12})\.([0-9a-f]{32})\.([0-9a-f]{64})", re
 
 
 class TokenPurpose(StrEnum):
-    """A signature for one purpose is not valid for the other."""
+    """What a signed token is for; a signature for one purpose is not valid for the other."""
 
     COOKIE = "cookie"
     CODE = "code"
 
 
 def sign_token(token: str, purpose: TokenPurpose, expires_at: int) -> str:
-    """`expires_at` in seconds since 1970."""
+    """Sign a token that is valid until `expires_at`, in seconds since 1970."""
     payload = f"{expires_at}.{token_hex(16)}"
     return f"{payload}.{_compute_signature(token, purpose, payload)}"
 
 
 def _compute_signature(token: str, purpose: TokenPurpose, payload: str) -> str:
-    """With a key for each purpose, from which the token can't be derived."""
+    """Compute a signature with the key of this purpose, from which the token can't be derived."""
     key = hmac.digest(token.encode("ascii"), f"plait {purpose.value}".encode("ascii"), "sha256")
     return hmac.new(key, payload.encode("ascii"), hashlib.sha256).hexdigest()
 
@@ -78,7 +78,9 @@ class InvalidCode(StrEnum):
 
 
 class Authenticator:
-    """`tokens` reads the current ones, `use_code` returns whether a code was unused. Both may raise WorldError."""
+    """Checks credentials. `tokens` reads the current ones, `use_code` returns whether a code was unused; both may raise
+    WorldError.
+    """
 
     def __init__(
         self,
@@ -91,7 +93,7 @@ class Authenticator:
         self._now = now
 
     def check_token(self, presented: bytes) -> Caller | None:
-        """All comparisons are made, each in constant time, so that the duration reveals nothing."""
+        """Return the caller with this token. The duration reveals nothing: comparisons take constant time."""
         matching = [
             access for access, token in self._iter_tokens() if hmac.compare_digest(token.encode("ascii"), presented)
         ]
@@ -108,11 +110,11 @@ class Authenticator:
         return self._sign(TokenPurpose.COOKIE, access, COOKIE_SECONDS)
 
     def issue_code(self, access: Access = Access.FULL) -> str:
-        """Valid once, for ten minutes. A read-only code needs a read-only token."""
+        """Issue a code that is valid once, for ten minutes. A read-only code needs a read-only token."""
         return self._sign(TokenPurpose.CODE, access, CODE_SECONDS)
 
     def redeem_code(self, code: str) -> Access | InvalidCode:
-        """The access that the code gives, once; else why it is invalid."""
+        """Return the access that the code gives, once; else why it is invalid."""
         verified = self._verify(TokenPurpose.CODE, code)
         if verified is None:
             return InvalidCode.UNKNOWN
@@ -128,7 +130,7 @@ class Authenticator:
         return sign_token(token, purpose, int(self._now() + seconds))
 
     def _verify(self, purpose: TokenPurpose, text: str) -> tuple[Access, int, str] | None:
-        """The access, the time of expiry and the nonce, if it was signed with a current token for this purpose."""
+        """Return access, expiry and nonce if a current token signed the text for this purpose."""
         tokens, parsed = [*self._iter_tokens()], _TOKEN_PATTERN.fullmatch(text)
         if parsed is None:
             return None
@@ -146,9 +148,9 @@ class Authenticator:
 
 
 class UsedCodes:
-    """Which codes were used: an empty file for each, whose name says when it can be deleted.
+    """The codes that were used: an empty file for each, whose name says when it can be deleted.
 
-    A name can be created only once, so of two concurrent uses one succeeds, whichever server they ask.
+    A name can be created only once, so of two concurrent uses one succeeds, whichever server gets them.
     """
 
     def __init__(self, folder: Path, now: Callable[[], float] = time.time) -> None:
@@ -156,7 +158,9 @@ class UsedCodes:
         self._now = now
 
     def redeem(self, code: str, until: float) -> bool:
-        """Whether the code was unused. Durable on return; raises WorldError if it can't be saved, and then it must not be used."""
+        """Mark a code as used; return whether it was unused. Durable on return; raises WorldError if that can't be
+        saved, and then the code must not be accepted.
+        """
         name = f"{int(until)}-{hashlib.sha256(code.encode('utf-8', 'surrogatepass')).hexdigest()}"
         try:
             make_private_folder(self._folder)
@@ -186,17 +190,17 @@ class UsedCodes:
 
 
 def create_authenticator() -> Authenticator:
-    """With the token files and used codes of the current user."""
+    """Create an authenticator with the token files and used codes of the current user."""
     return Authenticator(open_token_files().read, UsedCodes(find_user_folder() / "spent-codes").redeem)
 
 
 def make_login_link(authenticator: Authenticator, base_url: str, access: Access = Access.FULL) -> str:
-    """A link that logs a browser in, once, within ten minutes. Raises UserError for an invalid URL."""
+    """Make a link that logs a browser in, once, within ten minutes. Raises UserError for an invalid URL."""
     return f"{parse_server_url(base_url)}{LOGIN_PATH}?code={authenticator.issue_code(access)}"
 
 
 def parse_server_url(url: str) -> str:
-    """Scheme, host and port only; else raises UserError."""
+    """Return the URL if it has only scheme, host and port; else raise UserError."""
     if _SERVER_URL.fullmatch(url) is None:
         raise UserError(f"{url} is not the address of a server", hint=f"Use the form {DEFAULT_URL}.")
     return url.rstrip("/")

@@ -1,4 +1,4 @@
-"""The batch that an API client asks for, and hints with the API's names instead of flags."""
+"""The batch that an API client requests, and hints with the API's names instead of flags."""
 
 from __future__ import annotations
 
@@ -41,21 +41,21 @@ Command = Annotated[str, Field(max_length=100_000)]
 
 
 class RecheckFields(BaseModel):
-    """The settings of RECHECK_KEYS. An empty command means none."""
+    """The settings that a recheck can change (RECHECK_KEYS). An empty command means none."""
 
     verify: Command | None = Field(default=None, description="Command that must pass in a workspace")
     gate: Command | None = Field(default=None, description="Command that must pass on the merged result")
     setup: Command | None = Field(default=None, description="Command to run once in a new worktree")
 
     def to_flags(self) -> dict[str, object]:
-        """The settings that are given, by key. Raises FieldError."""
+        """Return the settings that are given, by key. Raises FieldError."""
         keys = [KEYS_BY_NAME[name] for name in RETRY_KEYS]
         given = {key.name: check_value(key, getattr(self, key.field, None), key.field) for key in keys}
         return {name: value for name, value in given.items() if value is not None}
 
 
 class RetryFields(RecheckFields):
-    """The settings of RETRY_KEYS, and what only these tasks use."""
+    """The settings that a retry can change (RETRY_KEYS), and what only these tasks use."""
 
     agent: AgentName | None = Field(default=None, description="Use this agent. Omitted: the same as before")
     model: Annotated[str, Field(min_length=1, max_length=200)] | None = Field(
@@ -75,7 +75,7 @@ class ContestSpec(ApiBody):
 
 
 class BatchSpec(ApiBody):
-    """`taskIds` omitted: every incomplete task. All else as for a new batch."""
+    """Which tasks to run, and how. `taskIds` omitted: every incomplete task. All else as for a new batch."""
 
     task_ids: TaskIds | None = None
     mode: Mode | None = Field(default=None, strict=False)
@@ -89,13 +89,15 @@ class BatchSpec(ApiBody):
     contest: ContestSpec | None = None
 
     def select(self, source_set: SourceSet | None) -> PlanOptions:
-        """Raises NotFoundError for unknown tasks, and StateError for a name of several; without sources, all are unknown."""
+        """Return the plan's options. Raises NotFoundError for unknown tasks, and StateError for a name of several;
+        without sources, all are unknown.
+        """
         ids = _resolve_names(source_set, self.task_ids or ())
         return PlanOptions(ids=ids, with_needs=self.with_needs, ignore_needs=self.ignore_needs, again=self.again)
 
     @property
     def identity(self) -> tuple[str, ...]:
-        """Equal only for equal specs."""
+        """Texts that are equal only for equal specs."""
         contest = self.contest and Contest(tuple(self.contest.agents or ()), self.contest.times)
         parts = [
             self.task_ids or (),
@@ -108,7 +110,7 @@ class BatchSpec(ApiBody):
         return ("submit", json.dumps(parts, sort_keys=True, default=str))
 
     def to_flags(self) -> dict[str, object]:
-        """By key, as from the command line. Raises FieldError for an unknown name or an invalid value."""
+        """Return settings by key, as the command line does. Raises FieldError for an invalid name or value."""
         keys = {name: _find_key(name) for name in self.settings or ()}
         given = {
             keys[name].name: check_value(keys[name], value, f"settings.{name}")
@@ -120,8 +122,8 @@ class BatchSpec(ApiBody):
 
 
 class NewBatchSpec(BatchSpec):
-    """`taskIds` are ids, or names as the source spells them (`task-1`), in the order of the queue. `withNeeds`: also their
-    dependencies, `ignoreNeeds`: without them.
+    """A batch to create. `taskIds` are ids, or names as the source spells them (`task-1`), in the order of the queue.
+    `withNeeds`: also their dependencies, `ignoreNeeds`: without them.
     """
 
     task_ids: TaskIds
@@ -158,7 +160,7 @@ def _find_key(name: str) -> AnyKey:
 
 
 def check_value(key: AnyKey, value: object, field: str) -> object:
-    """Null: the setting is not given."""
+    """Return a valid value; None if the setting is not given. Raises FieldError."""
     kind = key.value_type
     if value is None:
         return None

@@ -18,7 +18,8 @@ _CURSOR_PATTERN = re.compile(r"([0-9A-Za-z_-]{1,64})(?:\+([1-9][0-9]{0,5}))?:([0
 
 @dataclass(frozen=True, slots=True)
 class EventCursor:
-    """The events of a journal's records up to `seq`; `part` > 0: of the last record, only so many events.
+    """A position in a journal's events: after the records up to `seq`; `part` > 0: of the last record, only after this
+    many events.
 
     Without a journal it is the beginning of any future journal.
     """
@@ -28,14 +29,14 @@ class EventCursor:
     part: int = 0
 
     def __str__(self) -> str:
-        """`<journal id>:<seq>`, or `<journal id>+<part>:<seq>` for an event that is not the last of its record."""
+        """Return `<journal id>:<seq>`, or `<journal id>+<part>:<seq>` for an event that is not the last of its record."""
         if not self.journal:
             return START
         return f"{self.journal}+{self.part}:{self.seq}" if self.part else f"{self.journal}:{self.seq}"
 
     @classmethod
     def parse(cls, text: str) -> EventCursor | None:
-        """None: not an id of this server."""
+        """Parse a cursor; None if it is not an id of this server."""
         if text == START:
             return cls("", 0)
         match = _CURSOR_PATTERN.fullmatch(text)
@@ -63,7 +64,7 @@ class BufferedEvent:
 
 
 def encode_events(journal: str, seq: int, events: Sequence[StreamEvent]) -> list[BufferedEvent]:
-    """The events of one record."""
+    """Encode the events of one record."""
     return [
         _encode_event(EventCursor(journal, seq, number if number < len(events) else 0), event)
         for number, event in enumerate(events, 1)
@@ -71,7 +72,7 @@ def encode_events(journal: str, seq: int, events: Sequence[StreamEvent]) -> list
 
 
 def encode_transient(event: StreamEvent) -> bytes:
-    """Without an id, so that it doesn't move the reader's cursor."""
+    """Encode an event without an id, so that it doesn't move the reader's cursor."""
     return f"event: {event.type.value}\ndata: {format_json_line(event)}\n\n".encode()
 
 
@@ -106,7 +107,7 @@ class EventBuffer:
         return self._dropped_count + len(self._events)
 
     def append(self, events: Iterable[BufferedEvent], seq: int) -> None:
-        """Events of the records up to `seq`."""
+        """Append the events of the records up to `seq`."""
         for event in events:
             self._events.append(event)
             self._size += len(event.data)
@@ -115,14 +116,14 @@ class EventBuffer:
             self._drop_oldest()
 
     def append_transient(self, events: Iterable[StreamEvent]) -> None:
-        """Events that are not in the journal and can't be replayed."""
+        """Append events that are not in the journal and can't be replayed."""
         self.append(
             [BufferedEvent(self.seq, 0, event.batch, encode_transient(event), transient=True) for event in events],
             self.seq,
         )
 
     def find_position(self, cursor: EventCursor) -> int | None:
-        """The position after this cursor; None: no longer in the buffer, or not yet."""
+        """Return the position after this cursor; None if it is no longer in the buffer, or not yet."""
         if cursor.journal != self.journal or not self.since <= cursor.seq <= self.seq:
             return None
         if cursor.seq == self.since and cursor.part:
@@ -132,7 +133,7 @@ class EventBuffer:
         )
 
     def read(self, position: int) -> Sequence[BufferedEvent] | None:
-        """The next chunk; None: it was dropped."""
+        """Return the next chunk; None if it was dropped."""
         if position < self._dropped_count:
             return None
         start, size = position - self._dropped_count, 0
@@ -143,7 +144,7 @@ class EventBuffer:
         return self._events[start:]
 
     def join(self, position: int, events: Sequence[BufferedEvent]) -> bytes:
-        """The encoded chunk, cached: most readers are at the same position."""
+        """Return the encoded chunk, which is cached: most readers are at the same position."""
         if self._join_cache[:2] != (position, len(events)):
             self._join_cache = (position, len(events), b"".join(event.data for event in events))
         return self._join_cache[2]

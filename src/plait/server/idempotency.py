@@ -27,10 +27,10 @@ _DIGITS = 24
 
 @dataclass(frozen=True, slots=True)
 class KeyedRequest:
-    """What an HTTP request with an Idempotency-Key asks for; it may become several requests to the engine.
+    """What an HTTP request with an Idempotency-Key requests; it may become several requests to the engine.
 
-    Their ids start with a hash of the project and the key, then one of `operation`: so the journal tells for as long as it
-    exists which operation a key was used for. Without a key, ids are random.
+    Their ids start with a hash of the project and the key, then one of `operation`: so the journal tells for as long as
+    it exists which operation a key was used for. Without a key, ids are random.
     """
 
     key: str
@@ -38,13 +38,13 @@ class KeyedRequest:
     operation: tuple[str, ...]
 
     def make_id(self, *parts: str) -> str:
-        """The same for the same parts."""
+        """Make an id, which is the same for the same parts."""
         if not self.key:
             return new_request_id()
         return "-".join((self._prefix, _hash(*self.operation), *([_hash(*parts)] if parts else [])))
 
     def require_same_operation(self, client: Session) -> None:
-        """Raises FieldError if the key was used for another operation of this project."""
+        """Raise FieldError if the key was used for another operation of this project."""
         if not self.key:
             return
         with_key, own = f"{self._prefix}-", self.make_id()
@@ -66,7 +66,7 @@ def _hash(*parts: str) -> str:
 
 
 async def ask_once(session: ProjectSession, requests: Sequence[Request]) -> list[RequestAnswer]:
-    """As `ask_or_queue`, for requests with ids from a key: what was answered before is not asked again."""
+    """Do the same as `ask_or_queue`, but don't send requests with ids from a key again that were answered before."""
 
     def has_earlier_answers(client: Session) -> bool:
         state = client.state
@@ -80,7 +80,7 @@ async def ask_once(session: ProjectSession, requests: Sequence[Request]) -> list
 
 
 async def ask_or_queue(session: ProjectSession, requests: Sequence[Request]) -> list[RequestAnswer]:
-    """As `ProjectSession.ask`; durable requests are left unanswered, with a reason, if no engine can be started."""
+    """Send requests as `ProjectSession.ask` does, but leave them unanswered, with a reason, if no engine starts."""
     try:
         return await session.ask(requests)
     except WorldError as error:
@@ -91,13 +91,13 @@ async def ask_or_queue(session: ProjectSession, requests: Sequence[Request]) -> 
 
 
 def find_stored_requests(client: Session) -> set[str]:
-    """The durable requests: in the journal or in the inbox."""
+    """Return the ids of the durable requests: in the journal or in the inbox."""
     return client.state.seen_requests | {request.id for request in client.list_pending()}
 
 
 @asynccontextmanager
 async def hold_key(session: ProjectSession, name: str) -> AsyncIterator[None]:
-    """Serialize requests with the same name."""
+    """Make requests with the same name wait for each other."""
     if not name:
         yield
         return
@@ -107,7 +107,7 @@ async def hold_key(session: ProjectSession, name: str) -> AsyncIterator[None]:
 
 
 async def find_submitted_batch(session: ProjectSession, request_id: str) -> str | None:
-    """The batch that this request has created before, in the journal or still in the inbox."""
+    """Return the batch that this request has created before, in the journal or still in the inbox."""
 
     def look(client: Session) -> tuple[bool, str | None]:
         if request_id in client.state.seen_requests:
@@ -133,7 +133,7 @@ def _find_batch_in_journal(location: RepoLocation, request_id: str) -> str | Non
 
 
 def _read_earlier_answers(location: RepoLocation, requests: Sequence[Request]) -> dict[str, RequestAnswer]:
-    """The answers in the journal."""
+    """Read the answers in the journal."""
     expected = PendingAnswers()
     expected.expect(requests)
     try:

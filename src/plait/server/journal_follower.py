@@ -36,7 +36,7 @@ ENGINE_RETRY_SECONDS = 5.0  # until an engine that exited is started again
 
 
 class JournalFollower:
-    """`counters` and `history` are of the followed journal, and start over with another one.
+    """Follows a journal. `counters` and `history` are of the followed journal, and start over with another one.
 
     `engine_running`: at the last check. `engine_error`: why no engine keeps running.
     """
@@ -57,7 +57,7 @@ class JournalFollower:
         self._logs_read_at = self._engine_checked_at = 0.0
 
     def open(self) -> EventBuffer:
-        """The events of all records so far. Raises PlaitError if the journal can't be read."""
+        """Return a buffer with the events of all records so far. Raises PlaitError if the journal can't be read."""
         buffer, client = EventBuffer(""), Session(self._location, EventStream())
 
         def on_record(record: Record, events: Sequence[StreamEvent]) -> None:
@@ -89,7 +89,7 @@ class JournalFollower:
             self._flush(self._client)
 
     def poll(self, *, read_logs: bool) -> bool:
-        """Whether there were new records. `read_logs`: also publish agent output."""
+        """Read new records; return whether there were any. `read_logs`: also publish agent output."""
         assert self._client is not None
         moved, now = self._client.wait(0), time.monotonic()
         if moved:
@@ -106,11 +106,11 @@ class JournalFollower:
         return moved
 
     def list_last_output(self) -> list[StreamEvent]:
-        """The last published activity of each running attempt."""
+        """List the last published activity of each running attempt."""
         return self._logs.list_last()
 
     def estimate_end(self, batch: str) -> float | None:
-        """When an open batch is expected to end; one estimator per batch limits how often it is computed."""
+        """Return when an open batch is expected to end; one estimator per batch limits how often it is computed."""
         assert self._client is not None
         state = self._client.state
         self._etas = {name: eta for name, eta in self._etas.items() if name in state.open}
@@ -146,7 +146,7 @@ class JournalFollower:
         return fresh
 
     def _ensure_engine(self, client: Session) -> None:
-        """A failure is kept in `engine_error`: reading continues."""
+        """Start an engine if one is needed. A failure is kept in `engine_error`, and reading continues."""
         self.engine_running = client.find_engine() is not None
         if self.engine_running:
             self.engine_error = None
@@ -158,7 +158,7 @@ class JournalFollower:
                 self._engine_checked_at += ENGINE_RETRY_SECONDS
 
     def _create_parser(self, attempt: AttemptState) -> OutputParser | None:
-        """None: the output is shown as it is."""
+        """Create a parser of the attempt's output; None: the output is shown as it is."""
         with suppress(BatchInputsError):
             return _load_parsers(self._location, attempt.name.batch)(attempt)
         return None

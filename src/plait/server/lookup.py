@@ -9,7 +9,7 @@ from plait.core.state import BatchState, State, TaskState
 
 
 def resolve_batch(state: State, prefix: str | None) -> BatchState:
-    """None: the newest."""
+    """Return the batch with this prefix of its id; None: the newest."""
     try:
         return find_batch(state, prefix)
     except UserError as error:

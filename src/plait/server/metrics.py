@@ -51,8 +51,8 @@ _JOURNAL_FILES = (project_files.JOURNAL_FILE, f"{project_files.JOURNAL_FILE}-wal
 
 @dataclass(frozen=True, slots=True)
 class ProjectReading:
-    """What samples are computed from. `counters` are totals since the journal's beginning; `silence` is the seconds since the
-    last record while attempts run.
+    """What samples are computed from. `counters` are totals since the journal's beginning; `silence` is the seconds
+    since the last record while attempts run.
     """
 
     counters: JournalCounters
@@ -73,7 +73,9 @@ class ProjectReading:
 
 @dataclass(frozen=True, slots=True)
 class ProjectMetrics:
-    """`samples` by the name of the metric; None: the journal can't be read. `durations`: counts up to each bound, and a sum."""
+    """The metrics of a project. `samples` by the name of the metric; None: the journal can't be read. `durations`:
+    counts up to each bound, and a sum.
+    """
 
     project: str
     samples: Mapping[str, Sequence[Sample]] | None = None
@@ -123,13 +125,13 @@ class MetricsReader:
         return self._cached_totals[1]
 
     def _oldest_wait_seconds(self, pending: Iterable[str], now: float) -> float:
-        """Since the first scrape that saw the request: the inbox has no times."""
+        """Return how long the oldest request waits, since the first scrape that saw it: the inbox has no times."""
         self._first_seen = {name: self._first_seen.get(name, now) for name in pending}
         return now - min(self._first_seen.values(), default=now)
 
 
 def compute_metrics(project: str, reading: ProjectReading) -> ProjectMetrics:
-    """In the session's thread, because it updates the counters."""
+    """Compute the metrics. Call this in the session's thread, which updates the counters."""
     samples = {name: family.list_samples(reading) for name, family in (*GAUGES.items(), *COUNTERS.items())}
     bounds = [*(str(float(bound)) for bound in DURATION_BOUNDS_SECONDS), "+Inf"]
     durations = {
@@ -153,7 +155,7 @@ def _count_statuses(state: State, counters: JournalCounters) -> StatusTotals:
 
 
 def _breaker_seconds(state: State, counters: JournalCounters, now: float) -> Mapping[str, float]:
-    """For providers that share a label, the longest time counts."""
+    """Return the seconds until each provider is available; for providers that share a label, the longest time."""
     seconds = dict[str, float]()
     for provider, breaker in state.breakers.items():
         name, until = counters.get_provider_label(provider), breaker.until
@@ -191,7 +193,7 @@ class MetricFamily:
 
 
 def _count_all(labels: Iterable[LabelValue], counts: Mapping[LabelValue, int]) -> Mapping[LabelValue, int]:
-    """Including zeros: a series that comes and goes is hard to monitor."""
+    """Return all counts, including zeros: a series that comes and goes is hard to monitor."""
     return {label: counts.get(label, 0) for label in labels}
 
 
@@ -288,7 +290,7 @@ COUNTERS: Mapping[str, MetricFamily] = {
 
 
 class ServerMetrics:
-    """Used from one event loop."""
+    """The metrics of a server. Used from one event loop."""
 
     def __init__(self) -> None:
         self._readers = WeakKeyDictionary[ProjectSession, MetricsReader]()
@@ -296,7 +298,7 @@ class ServerMetrics:
     async def scrape(
         self, sessions: Iterable[ProjectSession], accept: str = "", *, down: Iterable[str] = ()
     ) -> tuple[bytes, str]:
-        """The exposition for this `Accept` header, and its content type. `down`: projects that can't be opened."""
+        """Return the exposition for this `Accept` header, and its content type. `down`: projects that can't be opened."""
         projects = [await self._read_project(session) for session in sessions]
         return render_metrics([*projects, *map(ProjectMetrics, down)], accept)
 
@@ -312,7 +314,7 @@ class ServerMetrics:
 
 
 def render_metrics(projects: Sequence[ProjectMetrics], accept: str = "") -> tuple[bytes, str]:
-    """The text and its content type, with the process's memory and CPU time where available."""
+    """Return the text and its content type, with the process's memory and CPU time where available."""
     registry = CollectorRegistry()
     ProcessCollector(registry=registry)
     registry.register(_ProjectsCollector(projects))

@@ -50,10 +50,10 @@ class RequestScope:
 
 
 class ProjectSession:
-    """Used from one event loop. `readers` counts event streams, `log_readers` those that include agent output."""
+    """An open project, for one event loop. `readers` counts event streams, `log_readers` those with agent output."""
 
     def __init__(self, project_id: str, location: RepoLocation, *, url: str = "", start_engine: bool = True) -> None:
-        """`url`: the remote of a mirror. `start_engine`: start one whenever there is work and none runs."""
+        """Prepare it. `url`: a mirror's remote. `start_engine`: start one whenever there is work."""
         self.id, self.location, self.url = project_id, location, url
         self.buffer = EventBuffer("")
         self.source_cache = SourceCache()
@@ -85,7 +85,7 @@ class ProjectSession:
         return self._read_error or self.follower.engine_error
 
     def add_scope(self, scope: RequestScope | None) -> None:
-        """The session stays open until the request is over. None: the use has no known end."""
+        """Keep the session open until the request is over. None: the use has no known end."""
         self.last_used = time.monotonic()
         if scope is not None:
             scope.sessions.add(self)
@@ -104,7 +104,7 @@ class ProjectSession:
         self._follow_task = asyncio.create_task(self._follow())
 
     async def close(self) -> None:
-        """Requests that still wait for an answer are durable already."""
+        """Close the session. Requests that still wait for an answer are durable already."""
         tasks = [*self._requests, *filter(None, (self._follow_task,))]
         for task in tasks:
             task.cancel()
@@ -129,11 +129,11 @@ class ProjectSession:
         return await self._run_in_thread(partial(self.follower.query, read))
 
     async def list_last_output(self) -> list[StreamEvent]:
-        """The last activity of each running attempt that readers were sent."""
+        """List the last activity of each running attempt that readers were sent."""
         return await self._run_in_thread(self.follower.list_last_output)
 
     async def query_with_cursor(self, read: Callable[[Session], T]) -> tuple[T, str]:
-        """What `read` returns, and the `Last-Event-ID` from which events follow without a gap."""
+        """Return what `read` returns, and the `Last-Event-ID` from which events follow without a gap."""
         return await self.query(
             lambda client: (read(client), str(EventCursor(client.journal_id or "", client.state.seq)))
         )
@@ -150,7 +150,7 @@ class ProjectSession:
     async def submit(
         self, submission: Submission, preview: PlanPreview, request_id: str, report: Callable[[Session, str], T]
     ) -> T:
-        """What `report` makes of the new batch's id, once it is in the journal. Raises PlaitError."""
+        """Submit a batch; once it is in the journal, return what `report` makes of its id. Raises PlaitError."""
 
         def enqueue(client: Session) -> Sequence[Request]:
             raise_limit = check_admission(client.preview_state(), preview, submission.plan)
@@ -198,7 +198,9 @@ class ProjectSession:
         seconds: float,
         finish: Callable[[Session, Sequence[Request], list[RequestAnswer]], T],
     ) -> T:
-        """Each step is one visit to the session's thread: the first enqueues, the last finishes, all start an engine."""
+        """Enqueue requests and wait for their answers. Each step is one visit to the session's thread: the first
+        enqueues, the last finishes, all start an engine.
+        """
         requests: Sequence[Request] = ()
         deadline = time.monotonic() + seconds
 
@@ -255,7 +257,7 @@ class ProjectSession:
         return BUSY_POLL_SECONDS if self.follower.engine_running or self._requests else IDLE_POLL_SECONDS
 
     async def _sleep(self, seconds: float) -> None:
-        """A long pause ends when a reader starts to wait."""
+        """Sleep; a long pause ends when a reader starts to wait."""
         self._wakeup.clear()
         if seconds <= BUSY_POLL_SECONDS:
             await asyncio.sleep(seconds)

@@ -35,7 +35,9 @@ _REMOTE_URL = re.compile(r"[\w+.-]+://|[^/:~.][^/:]*:")
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """`path` is the top of its checkout. `url` is what its mirror fetches from, without secrets; "": not a mirror."""
+    """A project that the server knows. `path` is the top of its checkout. `url` is what its mirror fetches from,
+    without secrets; "": not a mirror.
+    """
 
     id: str
     name: str
@@ -49,13 +51,13 @@ def create_project(location: RepoLocation, *, default: bool = False) -> Project:
 
 
 def create_mirror_project(mirror: MirroredRepo) -> Project:
-    """A local path becomes a file URL."""
+    """Create the project of a mirror; a local path becomes a file URL."""
     url = Path(mirror.url).as_uri() if mirror.url.startswith("/") else mirror.url
     return Project(compute_project_id(mirror.location), mirror.name, str(mirror.location.top), url)
 
 
 def find_own_checkout(path: Path) -> RepoLocation:
-    """Raises FieldError unless the path is in a git checkout owned by this user."""
+    """Return the checkout that contains the path. Raises FieldError unless it is a git checkout owned by this user."""
     try:
         _check_owner(path)
         location = find_repo(path)
@@ -81,7 +83,7 @@ def find_own_checkout(path: Path) -> RepoLocation:
 
 
 def check_url(text: str) -> str:
-    """Checks only the form of the URL. Raises FieldError."""
+    """Check the form of the URL, nothing else. Raises FieldError."""
     url = _check_text(text, "url")
     if not _REMOTE_URL.match(url):
         raise FieldError(
@@ -127,14 +129,14 @@ def _check_owner(path: Path) -> None:
 
 
 class ProjectStore:
-    """`warn` gets messages for a person. All methods may raise WorldError."""
+    """The file with the projects. `warn` gets messages for a person. All methods may raise WorldError."""
 
     def __init__(self, path: Path, warn: Callable[[str], None] = lambda _: None) -> None:
         self._path, self._lock_path = path, path.with_name(f"{path.stem}.lock")
         self._warn = warn
 
     def list_projects(self) -> list[Project]:
-        """In the order in which they were added."""
+        """List the projects in the order in which they were added."""
         with _map_os_errors(self._path):
             projects, is_valid = _read_file(self._path)
             if is_valid:
@@ -143,14 +145,14 @@ class ProjectStore:
                 return self._read_repaired()
 
     def save(self, project: Project) -> None:
-        """Durable on return. A project with the same id is replaced."""
+        """Save a project, which replaces one with the same id. Durable on return."""
         with _map_os_errors(self._path), hold_lock(self._lock_path):
             projects = self._read_repaired()
             updated = [project if known.id == project.id else known for known in projects]
             _write_file(self._path, updated if project in updated else [*updated, project])
 
     def remove(self, project_id: str) -> bool:
-        """Whether it was there. The project itself is not touched."""
+        """Remove a project's entry; return whether it was there. The project itself is not touched."""
         with _map_os_errors(self._path), hold_lock(self._lock_path):
             projects = self._read_repaired()
             remaining = [known for known in projects if known.id != project_id]
@@ -159,7 +161,7 @@ class ProjectStore:
             return len(remaining) != len(projects)
 
     def _read_repaired(self) -> list[Project]:
-        """With the lock held: the readable projects; a damaged file is set aside."""
+        """Read the readable projects, with the lock held; a damaged file is set aside."""
         projects, is_valid = _read_file(self._path)
         if not is_valid:
             aside = self._path.with_name(f"{self._path.stem}.damaged-{time.time_ns()}.json")
@@ -182,7 +184,7 @@ def open_project_store(warn: Callable[[str], None]) -> ProjectStore:
 
 
 def _read_file(path: Path) -> tuple[list[Project], bool]:
-    """The projects that can be read, and whether the whole file was valid."""
+    """Return the projects that can be read, and whether the whole file was valid."""
     try:
         fd = open_regular_file(path, follow_links=True)
     except FileNotFoundError:
@@ -239,7 +241,8 @@ def _map_os_errors(path: Path) -> Iterator[None]:
 
 
 class ProjectCatalog:
-    """`default`: where the server was started, if in a project. All methods may raise WorldError.
+    """The projects of a server. `default`: where the server was started, if in a project. All methods may raise
+    WorldError.
 
     Methods that call git or wait for another server are for threads.
     """
@@ -249,7 +252,7 @@ class ProjectCatalog:
         self.default_project = None if default is None else create_project(default, default=True)
 
     def list_projects(self) -> list[Project]:
-        """The default project first."""
+        """List the projects, the default one first."""
         if self.default_project is None:
             return self._store.list_projects()
         return [
@@ -258,7 +261,7 @@ class ProjectCatalog:
         ]
 
     def find(self, project: str | None) -> Project:
-        """None: the default project, or the only one. Raises NotFoundError."""
+        """Find a project; None: the default one, or the only one. Raises NotFoundError."""
         if self.default_project is not None and project in {None, self.default_project.id}:
             return self.default_project
         matches = [candidate for candidate in self.list_projects() if project in {None, candidate.id}]
@@ -272,7 +275,7 @@ class ProjectCatalog:
         )
 
     def locate(self, project: Project) -> RepoLocation:
-        """The project's checkout; a mirror without one gets a new one. For a thread."""
+        """Return the project's checkout; a mirror without one gets a new one. For a thread."""
         if project.default:
             assert self._default is not None
             return self._default
@@ -290,13 +293,14 @@ class ProjectCatalog:
         return location
 
     def fetch_mirror(self, url: str, in_use: Collection[Path] = ()) -> RepoLocation:
-        """A checkout of the remote's current state. For a thread; it may take minutes."""
+        """Return a checkout of the remote's current state. For a thread; it may take minutes."""
         mirror = open_mirrored_repo(url, in_use=in_use)
         self._store_project(create_mirror_project(mirror))
         return mirror.location
 
     def add_path(self, path: str) -> Project:
-        """A repository is one project, whichever of its checkouts is named: the first that still exists is used.
+        """Add a checkout. A repository is one project, whichever of its checkouts is named: the first that still exists
+        is used.
 
         For a thread; raises FieldError.
         """
@@ -308,7 +312,7 @@ class ProjectCatalog:
         return project
 
     def add_url(self, url: str, in_use: Collection[Path] = ()) -> tuple[Project, MirroredRepo]:
-        """Clone, or fetch again. For a thread; raises FieldError for an invalid URL."""
+        """Clone a repository, or fetch it again. For a thread; raises FieldError for an invalid URL."""
         try:
             mirror = open_mirrored_repo(check_url(url), in_use=in_use)
         except FieldError:
@@ -320,7 +324,7 @@ class ProjectCatalog:
         return project, mirror
 
     def remove(self, project: Project) -> None:
-        """The project itself is not touched. For a thread; raises StateError."""
+        """Remove a project's entry; the project itself is not touched. For a thread; raises StateError."""
         if project.default:
             raise StateError(
                 f"{project.name} is the project that this server was started in",

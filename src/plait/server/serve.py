@@ -78,7 +78,7 @@ class ServeOptions:
 
 @dataclass(frozen=True, slots=True)
 class ServerInfo:
-    """`link` logs a browser in, once."""
+    """How to reach the server; `link` logs a browser in, once."""
 
     url: str
     link: str
@@ -89,7 +89,8 @@ class ServerInfo:
 
 
 def serve(options: ServeOptions, on_ready: Callable[[ServerInfo], None], warn: Callable[[str], None]) -> int:
-    """Serve until stopped; the exit code. `on_ready` is called as soon as it answers, `warn` with later messages.
+    """Serve until stopped; return the exit code. `on_ready` is called as soon as it answers, `warn` with later
+    messages.
 
     Raises PlaitError if nothing was started.
     """
@@ -111,7 +112,7 @@ def serve(options: ServeOptions, on_ready: Callable[[ServerInfo], None], warn: C
 
 
 def find_default_location(directory: Path) -> RepoLocation | None:
-    """The project in this folder. None in the home or root folder, unless it is a repository. Raises UserError."""
+    """Return the project in this folder. None in the home or root folder, unless it is a repository. Raises UserError."""
     location = find_repo(directory)
     home = Path(os.path.expanduser("~")).resolve()  # noqa: PTH111 - it never raises
     excluded = {Path(location.top.anchor), home}
@@ -134,7 +135,7 @@ def _describe_server(
 def create_config(
     sessions: SessionPool, authenticator: Authenticator, policy: RequestPolicy, tls: TlsFiles | None = None
 ) -> uvicorn.Config:
-    """The API, MCP and the web page, with all middleware."""
+    """Configure the API, MCP and the web page, with all middleware."""
     app = create_app(sessions)
     add_mcp(app, sessions)
     add_page(app)
@@ -150,7 +151,7 @@ def create_uvicorn_config(
     header_seconds: float = HEADER_SECONDS,
     unauthenticated: UnauthenticatedConnections | None = None,
 ) -> uvicorn.Config:
-    """Without an access log, since login URLs contain codes, and without trust in `X-Forwarded-…` headers."""
+    """Configure uvicorn without an access log (login URLs contain codes) and without trusting `X-Forwarded-…`."""
     return uvicorn.Config(
         app,
         http=create_protocol(header_seconds, unauthenticated),
@@ -168,7 +169,7 @@ def create_uvicorn_config(
 
 
 def wrap_with_middleware(app: ASGIApp, authenticator: Authenticator, policy: RequestPolicy) -> ASGIApp:
-    """From the inside out: the last one sees a request first."""
+    """Wrap the app in its middleware, from the inside out: the last one sees a request first."""
     rate_limiter = AuthRateLimiter(policy)
     app = BodyLimitMiddleware(app, policy)
     app = CheckMiddleware(app, policy, check_read_only)
@@ -211,7 +212,7 @@ class _Server(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Generator[None, None, None]:
-        """Uvicorn would raise captured signals again, and die of them."""
+        """Handle signals, because uvicorn would raise captured ones again, and exit through them."""
         before = {number: signal.signal(number, self.handle_exit) for number in _STOP_SIGNALS}
         try:
             yield
@@ -221,7 +222,7 @@ class _Server(uvicorn.Server):
 
 
 def _raise_file_limit() -> None:
-    """Connections are open files, which many systems limit to a few hundred."""
+    """Raise the limit of open files, which many systems set to a few hundred: connections are open files."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != resource.RLIM_INFINITY:
         limit = MAX_CONNECTIONS if hard == resource.RLIM_INFINITY else min(hard, MAX_CONNECTIONS)
@@ -230,7 +231,7 @@ def _raise_file_limit() -> None:
 
 
 def _configure_logging() -> None:
-    """Unexpected errors only, on stderr."""
+    """Log only unexpected errors, on stderr."""
     handler = logging.StreamHandler()
     handler.setFormatter(logging.Formatter("plait: %(message)s"))
     handler.addFilter(is_unexpected)
@@ -241,7 +242,7 @@ def _configure_logging() -> None:
 
 
 def check_tls_files(tls: TlsFiles) -> None:
-    """Raises UserError if they can't be used. Without a key file, the key is in the certificate file."""
+    """Raise UserError if the files can't be used. Without a key file, the key is in the certificate file."""
     certfile, key = tls.certfile, tls.keyfile or tls.certfile
     for option, path in (("--certfile", certfile), ("--keyfile", key)):
         try:
@@ -278,7 +279,7 @@ _WILDCARD_HOSTS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - recognis
 
 
 def bind_listener(host: str, port: int) -> socket.socket:
-    """Raises UserError. Port 0: any free port."""
+    """Bind the socket; raises UserError. Port 0: any free port."""
     family, address = _resolve_host(host, port)
     # Named, since asyncio sets TCP_NODELAY only on sockets with this protocol.
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
@@ -294,7 +295,7 @@ def bind_listener(host: str, port: int) -> socket.socket:
 
 
 def make_base_url(host: str, port: int, *, tls: bool) -> str:
-    """For a browser on this machine."""
+    """Return the server's URL for a browser on this machine."""
     name = _WILDCARD_HOSTS.get(host, host)
     return f"{'https' if tls else 'http'}://{f'[{name}]' if ':' in name else name}:{port}"
 
@@ -339,7 +340,7 @@ def _make_address_error(host: str) -> UserError:
 
 
 def _describe_port_owner(port: int) -> str:
-    """The process that listens there, if the system reveals it."""
+    """Describe the process that listens there, if the system reveals it."""
     import psutil  # only for this error
 
     with suppress(psutil.Error, OSError):

@@ -31,7 +31,9 @@ current_scope: ContextVar[RequestScope | None] = ContextVar("plait-request-scope
 
 
 class SessionPool:
-    """Used from one event loop. `default`: where the server was started, if in a project. `warn` gets messages for a person."""
+    """The open sessions. Used from one event loop. `default`: where the server was started, if in a project. `warn`
+    gets messages for a person.
+    """
 
     def __init__(
         self,
@@ -49,11 +51,11 @@ class SessionPool:
         self._shutting_down = False
 
     def list_projects(self) -> list[Project]:
-        """The default project first. Raises WorldError if the project file can't be read."""
+        """List the projects, the default one first. Raises WorldError if the project file can't be read."""
         return self._catalog.list_projects()
 
     async def get(self, project: str | None = None) -> ProjectSession:
-        """None: the default project's. Raises NotFoundError, or PlaitError if it can't be opened."""
+        """Return a session; None: the default project's. Raises NotFoundError, or PlaitError if it can't open it."""
         known = self._catalog.find(project)
         session = self._open.get(known.id)
         if session is None or (known.url and not session.location.top.is_dir()):
@@ -62,7 +64,7 @@ class SessionPool:
         return session
 
     async def get_updated(self, project: str | None = None) -> ProjectSession:
-        """The same, after fetching if it is a mirror. Raises WorldError."""
+        """Return the same, after fetching if it is a mirror. Raises WorldError."""
         session = await self.get(project)
         if session.url:
             in_use = (session.location.top,)
@@ -71,7 +73,7 @@ class SessionPool:
         return session
 
     async def add_project(self, *, path: str | None = None, url: str | None = None) -> Project:
-        """A known project is brought up to date. Raises FieldError, or WorldError if git can't reach the repository."""
+        """Add or update a project. Raises FieldError, or WorldError if git can't reach the repository."""
         if path is not None and url is None:
             return await asyncio.to_thread(self._catalog.add_path, path)
         if path is None and url is not None:
@@ -79,7 +81,7 @@ class SessionPool:
         raise FieldError("a project has either a path or a url", field="path")
 
     async def remove_project(self, project_id: str) -> None:
-        """Only the server's entry is removed; running batches continue. Raises NotFoundError, StateError."""
+        """Remove only the server's entry; running batches continue. Raises NotFoundError, StateError."""
         project = self._catalog.find(project_id)
         await asyncio.to_thread(self._catalog.remove, project)
         if (session := self._open.pop(project.id, None)) is not None:
@@ -108,7 +110,7 @@ class SessionPool:
 
     @contextmanager
     def open_scope(self) -> Iterator[RequestScope]:
-        """Sessions that the request uses stay open until it is over."""
+        """Open a scope, which keeps the sessions that a request uses open until it is over."""
         scope = RequestScope()
         if self._shutting_down:
             scope.closing.set()
@@ -123,7 +125,7 @@ class SessionPool:
                 session.remove_scope(scope)
 
     async def close_idle(self, idle: float = IDLE_SECONDS) -> None:
-        """Close the sessions that have been unused for so long and have no work."""
+        """Close the sessions that have been unused for `idle` seconds and have no work."""
         for session in list(self._open.values()):
             if await self._is_idle(session, idle):
                 del self._open[session.id]
@@ -142,7 +144,7 @@ class SessionPool:
         return not (busy or session.scopes or session.last_used > since) and self._open.get(session.id) is session
 
     async def _open_session(self, project: Project) -> ProjectSession:
-        """Concurrent callers get the same session."""
+        """Open a session; concurrent callers get the same one."""
         task = self._opening.get(project.id)
         if task is None:
             task = self._opening[project.id] = asyncio.create_task(self._create_session(project))
@@ -180,7 +182,7 @@ class SessionPool:
         return await asyncio.get_running_loop().run_in_executor(self._fetch_threads, work)
 
     async def _resume_projects(self) -> None:
-        """One after another: reading a journal keeps a core busy."""
+        """Resume projects one after another: reading a journal keeps a core busy."""
         try:
             projects = self._catalog.list_projects()
         except PlaitError as error:

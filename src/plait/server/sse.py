@@ -37,7 +37,7 @@ ReplayChunk = tuple[list[BufferedEvent], EventCursor]
 def replay_events(
     location: RepoLocation, cursor: EventCursor, is_stopped: Callable[[], bool] = lambda: False
 ) -> Generator[ReplayChunk, None, None]:
-    """The events after this cursor that are in the journal now, in chunks; nothing if it is another journal.
+    """Yield the events after this cursor that are in the journal now, in chunks; nothing if it is another journal.
 
     Reading starts at the journal's beginning, so that the same records give the same events.
     """
@@ -70,8 +70,8 @@ def _is_after(event: BufferedEvent, cursor: EventCursor) -> bool:
 
 
 class ReplayReader:
-    """One reader's replay, in its own thread: a journal is read by the thread that opened it. Slots are few; a reader that
-    leaves a chunk lying loses its slot, and starts over from its cursor.
+    """One reader's replay, in its own thread: a journal is read by the thread that opened it. Slots are few; a reader
+    that doesn't take a chunk in time loses its slot, and starts over from its cursor.
     """
 
     def __init__(self, slots: asyncio.Semaphore, location: RepoLocation, cursor: EventCursor) -> None:
@@ -91,7 +91,7 @@ class ReplayReader:
         self._stop()
 
     async def read_chunk(self) -> ReplayChunk | None:
-        """None: the end, or the slot is lost. Raises PlaitError if the journal can't be read."""
+        """Return a chunk; None at the end, or without a slot. Raises PlaitError for an unreadable journal."""
         if self._idle_timer is not None:
             self._idle_timer.cancel()
         if self._stopped.is_set():
@@ -114,7 +114,7 @@ class ReplayReader:
 
 
 class SseStream:
-    """Events after the cursor (None: from now on), without a gap or a repeat. `batch`: only this one's."""
+    """Streams the events after the cursor (None: from now on), without a gap or a repeat. `batch`: only this one's."""
 
     def __init__(
         self,
@@ -151,16 +151,16 @@ class SseStream:
             self._session.log_readers -= self._logs
 
     async def _read_last_output(self) -> bytes:
-        """What agents did last, which a new reader would otherwise see only when they do something else."""
+        """Return the agents' last activities, because a new reader would otherwise see only later ones."""
         events = await self._session.list_last_output()
         return b"".join(encode_transient(event) for event in events if self._batch in {None, event.batch})
 
     def _cursor_event(self) -> bytes:
-        """An event without data, which only sets the reader's `Last-Event-ID`."""
+        """Return an event without data, which only sets the reader's `Last-Event-ID`."""
         return f"id: {self._cursor}\n\n".encode()
 
     async def _check_reset(self) -> bytes | None:
-        """The event for a reader of another journal, who has to load everything again."""
+        """Return the event for a reader of another journal, who has to load everything again; else None."""
         if self._cursor.journal == self._session.buffer.journal and self._cursor.seq > self._session.buffer.seq:
             await self._session.query(lambda _: None)  # the reader may be ahead of this server
         buffer, cursor = self._session.buffer, self._cursor
@@ -176,7 +176,7 @@ class SseStream:
         return f"id: {self._cursor}\nevent: reset\ndata: {json.dumps(data)}\n\n".encode()
 
     async def _stream_live(self, position: int) -> AsyncGenerator[bytes]:
-        """Until the reader is too far behind, or the journal is replaced."""
+        """Stream until the reader is too far behind, or the journal is replaced."""
         buffer = self._session.buffer
         while buffer is self._session.buffer:
             events = buffer.read(position)
@@ -208,7 +208,7 @@ class SseStream:
         return self._batch is None or event.batch is None or event.batch == self._batch
 
     def _take_heartbeat(self) -> bytes | None:
-        """With a cursor, if events were filtered out since the last one."""
+        """Return a due heartbeat, with a cursor if events were filtered out since the last one."""
         if self._heartbeats_seen == self._session.heartbeats:
             return None
         self._heartbeats_seen = self._session.heartbeats
@@ -218,7 +218,7 @@ class SseStream:
         return HEARTBEAT_COMMENT + self._cursor_event()
 
     async def _stream_replay(self) -> AsyncGenerator[bytes]:
-        """Until the end of the journal, or the slot is lost."""
+        """Stream until the end of the journal, or until the slot is lost."""
         before = self._cursor
         with suppress(PlaitError):  # tried again below
             async with ReplayReader(self._session.replay_slots, self._session.location, before) as replay:

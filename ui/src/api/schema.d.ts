@@ -115,7 +115,7 @@ export interface paths {
         };
         /**
          * Get Changes
-         * @description What its merged tasks changed: how many files, and what a reviewer should know.
+         * @description What a batch's merged tasks changed: how many files, and what a reviewer should know.
          */
         get: operations["getChanges"];
         put?: never;
@@ -135,7 +135,7 @@ export interface paths {
         };
         /**
          * Get Batch Diff
-         * @description The changes of the batch branch since its base.
+         * @description What the batch branch has changed since its base.
          */
         get: operations["getBatchDiff"];
         put?: never;
@@ -155,7 +155,7 @@ export interface paths {
         };
         /**
          * Get Batch Diff File
-         * @description One file that the batch changed, as a whole: its text, or the image that it is.
+         * @description One file that a batch changed, as a whole: its text, or the image that it is.
          */
         get: operations["getBatchDiffFile"];
         put?: never;
@@ -175,7 +175,7 @@ export interface paths {
         };
         /**
          * Get Graph
-         * @description Its tasks with their statuses, and the edges between them with reasons.
+         * @description The tasks of a batch with their statuses, and the edges between them with reasons.
          */
         get: operations["getGraph"];
         put?: never;
@@ -380,7 +380,7 @@ export interface paths {
         };
         /**
          * Get Conflict
-         * @description Both sides of its conflict, file by file.
+         * @description Both sides of a task's conflict, file by file.
          */
         get: operations["getConflict"];
         put?: never;
@@ -400,7 +400,7 @@ export interface paths {
         };
         /**
          * Get Conversation
-         * @description What happened to it, in order: attempts and what they were told, checks, questions, merges, publishing.
+         * @description What happened to a task, in order: attempts and their feedback, checks, questions, merges, publishing.
          */
         get: operations["getConversation"];
         put?: never;
@@ -420,7 +420,7 @@ export interface paths {
         };
         /**
          * Get Task Diff
-         * @description What it changed, also while it is running. `since`: only what is different from an earlier attempt.
+         * @description What a task changed, also while it is running. `since`: only what is different from an earlier attempt.
          */
         get: operations["getTaskDiff"];
         put?: never;
@@ -440,7 +440,7 @@ export interface paths {
         };
         /**
          * Get Task Diff File
-         * @description One file that the task changed, as a whole: its text, or the image that it is.
+         * @description One file that a task changed, as a whole: its text, or the image that it is.
          */
         get: operations["getTaskDiffFile"];
         put?: never;
@@ -480,7 +480,7 @@ export interface paths {
         };
         /**
          * Explain Task
-         * @description Why it has its status, its attempts, and what would make it continue.
+         * @description Why a task has its status, its attempts, and what would make it continue.
          */
         get: operations["explainTask"];
         put?: never;
@@ -523,7 +523,7 @@ export interface paths {
          * @description The output of an attempt, from an offset on. `format=events`: as `execution:log` events, one per line.
          *
          *     Without `step` and `attempt`, of the verification or gate for which the task failed, else of its newest attempt. To
-         *     read on from an offset, name the attempt of the answer.
+         *     continue reading from an offset, name the attempt of the answer.
          */
         get: operations["getLog"];
         put?: never;
@@ -565,7 +565,7 @@ export interface paths {
         put?: never;
         /**
          * Resolve
-         * @description Resolve its conflict: the result is verified, merged and gated. No agent runs; a retry has an agent repair it.
+         * @description Resolve a task's conflict without an agent: the result is verified, merged and gated.
          */
         post: operations["resolveTaskConflict"];
         delete?: never;
@@ -752,7 +752,7 @@ export interface paths {
         post?: never;
         /**
          * Remove Project
-         * @description Remove it from the server's list. Nothing is deleted, and running batches continue.
+         * @description Remove a project from the server's list. Nothing is deleted, and running batches continue.
          */
         delete: operations["removeProject"];
         options?: never;
@@ -847,7 +847,7 @@ export interface paths {
         head?: never;
         /**
          * Edit Task
-         * @description Change its file: fields that are not given stay the same. 409 `changed`: it was changed meanwhile, and nothing was written.
+         * @description Change a task's file; omitted fields stay. 409 `changed`: it was changed meanwhile, and nothing was written.
          */
         patch: operations["editTask"];
         trace?: never;
@@ -898,7 +898,7 @@ export interface components {
     schemas: {
         /**
          * ActionResult
-         * @description `status` and `reason` are current; of a refusal, `reason` says why. `tasks` are all that were retried.
+         * @description An action's result: current `status` and `reason`, or why it was refused. `tasks` are all that were retried.
          */
         ActionResult: {
             /** Reason */
@@ -920,7 +920,7 @@ export interface components {
         };
         /**
          * Agents
-         * @description `permissions` names the installed agents that do everything without asking.
+         * @description All agents; `permissions` names the installed ones that do everything without asking.
          */
         Agents: {
             /** Agents */
@@ -930,7 +930,7 @@ export interface components {
         };
         /**
          * ApproveBody
-         * @description `all`: approve all later tasks of this batch too.
+         * @description Options of an approval. `all`: approve all later tasks of this batch too.
          */
         ApproveBody: {
             /**
@@ -941,9 +941,9 @@ export interface components {
         };
         /**
          * AttemptSummary
-         * @description An attempt. `completedAt` null: it is running. `told` is what its agent was told beyond the task; if that is anything,
-         *     also the end of what the verification `toldCheck` printed. `commit` is its result. `node` is that of a cluster; null: it ran
-         *     on this machine, or nowhere yet.
+         * @description An attempt. `completedAt` null: it is running. `told` is the feedback that its agent got beyond the task; if
+         *     there is any, also the end of what the verification `toldCheck` printed. `commit` is its result. `node` is that of a
+         *     cluster; null: it ran on this machine, or nowhere yet.
          */
         AttemptSummary: {
             /** Agent */
@@ -976,7 +976,7 @@ export interface components {
         };
         /**
          * BallotResult
-         * @description How a winner was found, or why there is none.
+         * @description How the winner was found, or why there is none.
          * @enum {string}
          */
         BallotResult: "majority" | "points" | "tie" | "no_quorum" | "all_rejected";
@@ -1034,10 +1034,10 @@ export interface components {
         };
         /**
          * BatchHead
-         * @description A batch without its tasks. `name`: the title that its tasks share, else of the first one. `reason` explains the status,
-         *     such as what paused it, and `pauseCause` is who or what did, for programs; `hint`: what to do about
-         *     `unshipped`. `seconds`: time of work, up to `workingSince` if something runs; `agentSeconds`: of all attempts that have
-         *     ended.
+         * @description A batch without its tasks. `name`: the title that its tasks share, else that of the first one. `reason` explains
+         *     the status, such as why the batch is paused, and `pauseCause` says for programs who or what paused it; `hint`: what
+         *     to do about `unshipped`. `seconds`: time of work, up to `workingSince` if something runs; `agentSeconds`: of all
+         *     attempts that have ended.
          */
         BatchHead: {
             /** Agentseconds */
@@ -1087,7 +1087,7 @@ export interface components {
         };
         /**
          * BatchSettings
-         * @description Durations in seconds.
+         * @description The settings of a batch. Durations are in seconds.
          */
         BatchSettings: {
             /** Agents */
@@ -1130,7 +1130,7 @@ export interface components {
         };
         /**
          * BatchSpec
-         * @description `taskIds` omitted: every incomplete task. All else as for a new batch.
+         * @description Which tasks to run, and how. `taskIds` omitted: every incomplete task. All else as for a new batch.
          */
         BatchSpec: {
             /**
@@ -1164,8 +1164,8 @@ export interface components {
         BatchStatus: "pending" | "running" | "paused" | "merging" | "completed" | "partial" | "failed" | "cancelled";
         /**
          * BatchTask
-         * @description `short`: the reason without what the status says. `needsYou`: it waits for an answer, an approval or a decision.
-         *     `seconds`: of attempts that have ended; `workingSince`: the start of the running one.
+         * @description A task of a batch. `short`: the reason without what the status says. `needsYou`: it waits for an answer, an
+         *     approval or a decision. `seconds`: of attempts that have ended; `workingSince`: the start of the running one.
          */
         BatchTask: {
             /** Agent */
@@ -1216,7 +1216,7 @@ export interface components {
         };
         /**
          * Batches
-         * @description Newest first. `engine` null: none is running. `limits`: the providers that refuse, while batches are open.
+         * @description All batches, newest first. `engine` null: none is running. `limits`: the providers that refuse open batches.
          */
         Batches: {
             /** Batches */
@@ -1234,7 +1234,8 @@ export interface components {
         };
         /**
          * BulkBody
-         * @description Without `batchId`: in the newest batch of each task. `text` is for feedback, the rest for a retry or a recheck.
+         * @description An action for many tasks. Without `batchId`: in the newest batch of each task. `text` is for feedback, the rest
+         *     for a retry or a recheck.
          */
         BulkBody: {
             action: components["schemas"]["TaskAction"];
@@ -1287,7 +1288,7 @@ export interface components {
         BulkOutcome: "granted" | "refused" | "accepted" | "unknown";
         /**
          * BulkResult
-         * @description `batchId` null: no batch has this task.
+         * @description The result for a task. `batchId` null: no batch has this task.
          */
         BulkResult: {
             /** Batchid */
@@ -1304,7 +1305,7 @@ export interface components {
         };
         /**
          * BulkResults
-         * @description In the order of `taskIds`.
+         * @description The results, in the order of `taskIds`.
          */
         BulkResults: {
             action: components["schemas"]["TaskAction"];
@@ -1313,8 +1314,8 @@ export interface components {
         };
         /**
          * CallerDetails
-         * @description `access`: everything, or read-only. `by`: how the caller authenticated; null: without authentication. `page` changes with
-         *     the built page; null: it was not built.
+         * @description The caller and the server. `access`: everything, or read-only. `by`: how the caller authenticated; null: without
+         *     authentication. `page` changes with the built page; null: it was not built.
          */
         CallerDetails: {
             /**
@@ -1337,8 +1338,8 @@ export interface components {
         Category: "ok" | "task" | "verify" | "empty" | "rate_limit" | "quota" | "auth" | "overloaded" | "network" | "context" | "usage" | "killed" | "lost" | "timeout" | "idle" | "question" | "conflict" | "commit" | "merge" | "gate" | "rejected" | "outage";
         /**
          * ChangedFile
-         * @description `before` is its former name if it was renamed; lines of binary files are not counted. `tasks`: in the diff of a batch,
-         *     those whose merges changed it, in their order.
+         * @description A file that a diff changes. `before` is its former name if it was renamed; lines of binary files are not counted.
+         *     `tasks`: in the diff of a batch, those whose merges changed it, in their order.
          */
         ChangedFile: {
             /** Before */
@@ -1925,7 +1926,7 @@ export interface components {
         };
         /**
          * ClusterNode
-         * @description A machine that attempts run on. `problem`: why none is started there now; null if there is no reason.
+         * @description A machine that attempts run on. `problem`: why no attempt is started there now; null if there is no reason.
          */
         ClusterNode: {
             /** Address */
@@ -1947,10 +1948,10 @@ export interface components {
         };
         /**
          * ConflictFile
-         * @description `ours` is the batch branch's, `theirs` the task's, `merged` has both between markers. Null: it doesn't exist on that
-         *     side, or it is `binary`, or its name is in `cut`, since it is too long. `touchedBy` are the tasks whose change of it is
-         *     on the branch, the newest first; `said` is git's message about it. `sides`: either side can be taken; `editable`: `merged`
-         *     can be edited and sent back.
+         * @description A file in conflict. `ours` is the batch branch's, `theirs` the task's, `merged` has both between markers. Null:
+         *     it doesn't exist on that side, or it is `binary`, or its name is in `cut`, since it is too long. `touchedBy` are the
+         *     tasks whose change of it is on the branch, the newest first; `said` is git's message about it. `sides`: either side
+         *     can be taken; `editable`: `merged` can be edited and sent back.
          */
         ConflictFile: {
             /** Base */
@@ -1985,7 +1986,7 @@ export interface components {
         ConflictKind: "content" | "add/add" | "modify/delete" | "rename" | "binary" | "file/directory" | "mode" | "submodule" | "other";
         /**
          * ConflictResolution
-         * @description The `resolution`th of the task: what a person made of each file in conflict, and the size of the whole change then.
+         * @description The `resolution`th conflict that a person resolved: what happened to each file, and the change's size.
          */
         ConflictResolution: {
             diffstat: components["schemas"]["Diffstat"] | null;
@@ -1996,7 +1997,7 @@ export interface components {
         };
         /**
          * ConflictSummary
-         * @description `with` is the commit of the batch branch that it was merged onto.
+         * @description A conflict. `with` is the commit of the batch branch that the change was merged onto.
          */
         ConflictSummary: {
             /** Files */
@@ -2006,7 +2007,8 @@ export interface components {
         };
         /**
          * ContestResult
-         * @description `result`: what came of the votes, and `summary` the same in words; null: no judge was asked, or none has answered.
+         * @description The result of a contest. `result` and `summary` say how the votes decided, for programs and for people; null: no
+         *     judge was asked, or none has answered.
          */
         ContestResult: {
             /** Entrants */
@@ -2034,7 +2036,7 @@ export interface components {
         };
         /**
          * Conversation
-         * @description `failure` is the place in `entries` of the attempt or gate for which the task failed.
+         * @description The entries of a conversation. `failure` is the place of the attempt or gate for which the task failed.
          */
         Conversation: {
             /** Batchid */
@@ -2048,10 +2050,10 @@ export interface components {
         };
         /**
          * ConversationEntry
-         * @description What happened at `at`. `attempt` is set for `attempt`, `gate` for `gate`, `feedback` for `feedback`, `resolution` for
-         *     `resolve`, `url` for `publish`; `status` for `ended`, and for `retry`: what the task was. `result` is that of a merge or of
-         *     publishing, `commit` what a merge, a rebuild or a person made, `without` the tasks that a rebuild left out. `files` are in
-         *     conflict. `output` is the end of what a failed attempt or gate printed.
+         * @description What happened at `at`. `attempt` is set for `attempt`, `gate` for `gate`, `feedback` for `feedback`, `resolution`
+         *     for `resolve`, `url` for `publish`; `status` is the end status for `ended`, and the one before for `retry`. `result`
+         *     is that of a merge or of publishing, `commit` what a merge, a rebuild or a person made, `without` the tasks that a
+         *     rebuild left out. `files` are in conflict. `output` is the end of what a failed attempt or gate printed.
          */
         ConversationEntry: {
             /** At */
@@ -2088,7 +2090,7 @@ export interface components {
         };
         /**
          * CreatedBatch
-         * @description `problems` are warnings. `accepted`: durable, but no engine has taken it yet.
+         * @description A new batch. `problems` are warnings. `accepted`: durable, but no engine has answered yet.
          */
         CreatedBatch: {
             /** Accepted */
@@ -2118,7 +2120,7 @@ export interface components {
         };
         /**
          * Dependency
-         * @description `at` is where it is declared: `file:line`.
+         * @description A dependency of a task; `at` is where it is declared: `file:line`.
          */
         Dependency: {
             /** At */
@@ -2131,7 +2133,7 @@ export interface components {
         };
         /**
          * DependencyStatus
-         * @description `status` null: it is not in this batch.
+         * @description A dependency and its status; null: it is not in this batch.
          */
         DependencyStatus: {
             /** At */
@@ -2164,7 +2166,7 @@ export interface components {
         };
         /**
          * Edge
-         * @description `from` is done before `to` starts.
+         * @description A dependency: `from` is done before `to` starts.
          */
         Edge: {
             /** At */
@@ -2185,7 +2187,8 @@ export interface components {
         EndWhy: "cancel" | "drop" | "blocked" | "stop" | "timeout" | "idle" | "feedback";
         /**
          * EngineStatus
-         * @description `trouble`: what keeps it from working, such as a full disk; null if nothing does. `nodes`: of the cluster that it uses.
+         * @description The running engine. `trouble`: what keeps it from working, such as a full disk; null if nothing does. `nodes`: of
+         *     the cluster that it uses.
          */
         EngineStatus: {
             /** Nodes */
@@ -2219,14 +2222,14 @@ export interface components {
         };
         /**
          * EntryKind
-         * @description `retry` is a person's request, `retried` plait's own retry. `feedback` waits for the next attempt. `rebuild` made its
-         *     commit again.
+         * @description The kind of an entry. `retry` is a person's request, `retried` plait's own retry. `feedback` waits for the next
+         *     attempt. `rebuild` made its commit again.
          * @enum {string}
          */
         EntryKind: "attempt" | "gate" | "merge" | "rebuild" | "publish" | "feedback" | "question" | "approve" | "retry" | "recheck" | "resolve" | "cancel" | "drop" | "retried" | "interrupted" | "conflict" | "ended";
         /**
          * Error
-         * @description `field`: the invalid field of the request; `state`: the state that prevents it.
+         * @description An error. `field`: the invalid field of the request; `state`: the state that prevents it.
          */
         Error: {
             /** Error */
@@ -2330,7 +2333,7 @@ export interface components {
         ExecutorKind: "local" | "ray";
         /**
          * Explanation
-         * @description `way`: what would make it continue, as a sentence.
+         * @description Why a task has its status. `way`: what would make it continue, as a sentence.
          */
         Explanation: {
             /** Attempts */
@@ -2362,13 +2365,14 @@ export interface components {
         };
         /**
          * FeedbackSource
-         * @description `answer`: a person's, to the agent's question. `review`: comments on its diff. `plait`: what plait itself says.
+         * @description The source of feedback. `answer`: a person's, to the agent's question. `review`: comments on its diff. `plait`:
+         *     what plait itself says.
          * @enum {string}
          */
         FeedbackSource: "person" | "answer" | "review" | "check" | "conflict" | "plait";
         /**
          * FieldProblem
-         * @description `field` null: it is not about a single field.
+         * @description A problem with a field. `field` null: it is not about a single field.
          */
         FieldProblem: {
             /** Field */
@@ -2385,7 +2389,7 @@ export interface components {
         };
         /**
          * FileChoice
-         * @description What a person made of a file in conflict: the batch branch's version, the task's, or a text of their own.
+         * @description How a person resolved a file in conflict: with the batch branch's version, the task's, or their own text.
          * @enum {string}
          */
         FileChoice: "batch" | "task" | "edited";
@@ -2396,7 +2400,7 @@ export interface components {
         FileFormat: "text" | "image";
         /**
          * FileResolution
-         * @description Either a `side` or a `text`.
+         * @description How to resolve a file: by either a `side` or a `text`.
          */
         FileResolution: {
             /** Path */
@@ -2414,7 +2418,7 @@ export interface components {
         };
         /**
          * FullDiff
-         * @description `cut`: the diff is longer; format=text has all of it. `tip` null: files that are being written.
+         * @description A diff with its text. `cut`: it is longer; format=text has all of it. `tip` null: files that are being written.
          */
         FullDiff: {
             /** Attempt */
@@ -2444,7 +2448,7 @@ export interface components {
         };
         /**
          * GateResult
-         * @description `passed` null: it is running, or its result is unknown.
+         * @description A run of the gate. `passed` null: it is running, or its result is unknown.
          */
         GateResult: {
             /** Commit */
@@ -2473,7 +2477,7 @@ export interface components {
         };
         /**
          * GraphPhase
-         * @description `key` is the `phase` of its tasks.
+         * @description A phase in the graph; `key` is the `phase` of its tasks.
          */
         GraphPhase: {
             /** Key */
@@ -2493,8 +2497,8 @@ export interface components {
         };
         /**
          * InstalledAgent
-         * @description `path` and `version` are its program's, if it has one; `problem`: why the version is unknown. `default`: it works
-         *     on tasks that name no agent.
+         * @description An agent on this machine. `path` and `version` are its program's, if it has one; `problem`: why the version is
+         *     unknown. `default`: it works on tasks that name no agent.
          */
         InstalledAgent: {
             /** Account */
@@ -2530,7 +2534,7 @@ export interface components {
         JsonValue: unknown;
         /**
          * JudgeVote
-         * @description `ranking`: entrants, the best first. `failure`: why this judge has no vote; null: it has one.
+         * @description A judge's vote. `ranking`: entrants, the best first. `failure`: why this judge has no vote; null: it has one.
          */
         JudgeVote: {
             /** Failure */
@@ -2629,7 +2633,7 @@ export interface components {
         LoggedIn: "yes" | "no" | "unknown";
         /**
          * LoginStatus
-         * @description `by` is the name of a variable or file, never its content; `how` is how to log in.
+         * @description Whether a tool is logged in. `by` is the name of a variable or file, never its content; `how` is how to log in.
          */
         LoginStatus: {
             /** By */
@@ -2640,8 +2644,9 @@ export interface components {
         };
         /**
          * MergedChange
-         * @description `withoutTests`: it changes source files and no tests, though the repository or another task has some. `undeclared` are
-         *     files it changes besides tests that it didn't declare, if it declares any; `more`: how many names are left out.
+         * @description The change of a merged task. `withoutTests`: it changes source files and no tests, though the repository or
+         *     another task has some. `undeclared` are files besides tests that it changes but didn't declare, if it declares any;
+         *     `more`: how many names are left out.
          */
         MergedChange: {
             /** Files */
@@ -2657,7 +2662,7 @@ export interface components {
         };
         /**
          * MergedChanges
-         * @description `files`: the number of different files that they change.
+         * @description The changes of a batch's merged tasks. `files`: the number of different files that they change.
          */
         MergedChanges: {
             /** Batchid */
@@ -2674,14 +2679,14 @@ export interface components {
         Mode: "parallel" | "queue";
         /**
          * NeedKind
-         * @description An entrant need is met when the entrant has ended, successfully or not.
+         * @description Why a task needs another. An entrant need is met when the entrant has ended, successfully or not.
          * @enum {string}
          */
         NeedKind: "need" | "chain" | "entrant";
         /**
          * NewBatchSpec
-         * @description `taskIds` are ids, or names as the source spells them (`task-1`), in the order of the queue. `withNeeds`: also their
-         *     dependencies, `ignoreNeeds`: without them.
+         * @description A batch to create. `taskIds` are ids, or names as the source spells them (`task-1`), in the order of the queue.
+         *     `withNeeds`: also their dependencies, `ignoreNeeds`: without them.
          */
         NewBatchSpec: {
             /**
@@ -2735,7 +2740,7 @@ export interface components {
         };
         /**
          * Node
-         * @description `rank`: seconds of the longest path from its start to the end. `short`: as that of a run.
+         * @description A task in the graph. `rank`: seconds of the longest path from its start to the end. `short`: as that of a run.
          */
         Node: {
             /** Entrantof */
@@ -2773,7 +2778,7 @@ export interface components {
         Order: "critical-path" | "quick-first" | "fifo";
         /**
          * Outcome
-         * @description `accepted`: durable, but no engine has answered yet.
+         * @description The outcome of a request. `accepted`: durable, but no engine has answered yet.
          * @enum {string}
          */
         Outcome: "granted" | "refused" | "accepted";
@@ -2790,9 +2795,9 @@ export interface components {
         Permission: "full" | "edits" | "own";
         /**
          * PlanDetails
-         * @description As `plan --json`. Without a plan there are no tasks, and the problems say why; with one and an error, it can't be
-         *     started now. `eta` (in seconds, with its `etaBasis`) and `cost` are present if history allows an estimate. `permissions` names the agents that
-         *     do everything without asking, `sandbox` is what confines them.
+         * @description The plan as `plan --json` prints it. Without a plan there are no tasks, and the problems say why; with one and an
+         *     error, it can't be started now. `eta` (in seconds, with its `etaBasis`) and `cost` are present if history allows an
+         *     estimate. `permissions` names the agents that do everything without asking, `sandbox` is what confines them.
          */
         PlanDetails: {
             /** Conflicts */
@@ -3441,7 +3446,7 @@ export interface components {
         };
         /**
          * ProblemDetails
-         * @description What is wrong, where, and the way out.
+         * @description A problem: what is wrong, where, and what to do.
          */
         ProblemDetails: {
             /** File */
@@ -3456,7 +3461,7 @@ export interface components {
         };
         /**
          * Progress
-         * @description The counts sum to `total`.
+         * @description How many tasks have each status; the counts sum to `total`.
          */
         Progress: {
             /** Blocked */
@@ -3488,7 +3493,7 @@ export interface components {
         };
         /**
          * ProjectBody
-         * @description One of both: the absolute path of a checkout on the server's machine, or the URL of a repository.
+         * @description A project to add: the absolute path of a checkout on the server's machine, or the URL of a repository.
          */
         ProjectBody: {
             /** Path */
@@ -3498,7 +3503,7 @@ export interface components {
         };
         /**
          * ProjectDetails
-         * @description `url` null: a checkout on the server's machine. `default`: used if no project is named.
+         * @description A project. `url` null: a checkout on the server's machine. `default`: used if no project is named.
          */
         ProjectDetails: {
             /** Default */
@@ -3533,13 +3538,13 @@ export interface components {
         };
         /**
          * Publish
-         * @description What becomes of a batch branch when everything else is over: nothing, a push, a pull request, a draft of one.
+         * @description What happens to the batch branch at the end: nothing, a push, a pull request, or a draft pull request.
          * @enum {string}
          */
         Publish: "off" | "push" | "pr" | "draft";
         /**
          * PublishResults
-         * @description `underWay`: the batch has `prUrl` when it is done.
+         * @description The result of publishing. `underWay`: the batch has `prUrl` when it is done.
          */
         PublishResults: {
             /** Batchid */
@@ -3559,9 +3564,9 @@ export interface components {
         };
         /**
          * PullRequestPreview
-         * @description `title` and `body` are what would be sent now, `own` what plait would write by itself. `target` null: only the
-         *     remote knows it. `shipped`: the branch is published as it is. `why` says why no pull request can be opened, as far
-         *     as that can be told without a network; with `canPush`, the branch can still be pushed.
+         * @description The pull request of a batch. `title` and `body` are what would be sent now, `own` what plait would write by
+         *     itself. `target` null: only the remote knows it. `shipped`: the branch is published as it is. `why` says why no pull
+         *     request can be opened, as far as that is known without a network; with `canPush`, the branch can still be pushed.
          *     `hint` also says what git waits for while the branch is published.
          */
         PullRequestPreview: {
@@ -3600,7 +3605,7 @@ export interface components {
         };
         /**
          * RecheckBody
-         * @description Settings for the batch from now on; omitted: as they are today.
+         * @description Settings for the batch from now on; omitted: the current settings.
          */
         RecheckBody: {
             /**
@@ -3621,7 +3626,8 @@ export interface components {
         };
         /**
          * ResolveBody
-         * @description `with` and `tip` are those of the conflict that was looked at: if they have changed, it is refused (409).
+         * @description How to resolve a conflict. `with` and `tip` are those of the conflict that was looked at: if they have changed,
+         *     the request is refused (409).
          */
         ResolveBody: {
             /** Files */
@@ -3650,7 +3656,8 @@ export interface components {
         };
         /**
          * RetryBody
-         * @description `agent` and `model` are for these tasks alone, the settings for the batch from now on; omitted: as they are today.
+         * @description Options of a retry. `agent` and `model` are for these tasks alone, the settings for the batch from now on;
+         *     omitted: the current settings.
          */
         RetryBody: {
             /**
@@ -3691,13 +3698,13 @@ export interface components {
         };
         /**
          * SandboxMode
-         * @description What confines an attempt. AUTO is a setting's value only: the strongest that works on the machine, or none.
+         * @description What confines an attempt. AUTO occurs only as a setting: the strongest mode that works on the machine, or none.
          * @enum {string}
          */
         SandboxMode: "off" | "auto" | "worktree" | "strict" | "container";
         /**
          * ScheduledRetry
-         * @description Only a counted one uses up a retry.
+         * @description A retry. Only a counted one uses up one of the task's retries.
          */
         ScheduledRetry: {
             /** At */
@@ -3712,7 +3719,8 @@ export interface components {
         };
         /**
          * SettingDetails
-         * @description `kind` suggests a form field; `allowed` describes the allowed values; `flag` is the option of `plait run`, if any.
+         * @description The form field of a setting. `kind` suggests the kind of field; `allowed` describes the allowed values; `flag` is
+         *     the option of `plait run`, if any.
          */
         SettingDetails: {
             /** About */
@@ -3739,7 +3747,7 @@ export interface components {
         };
         /**
          * SettingOrigin
-         * @description `hidden`: a saved value is overridden by a stronger layer. `problem`: why the saved value is invalid.
+         * @description A setting's origin. `hidden`: a stronger layer overrides the saved value. `problem`: why that is invalid.
          */
         SettingOrigin: {
             /** At */
@@ -3768,7 +3776,7 @@ export interface components {
         Severity: "error" | "warning" | "info";
         /**
          * SharedFile
-         * @description Its tasks run one after another.
+         * @description A file that several tasks name, so that they run one after another.
          */
         SharedFile: {
             /** File */
@@ -3778,8 +3786,8 @@ export interface components {
         };
         /**
          * ShipBody
-         * @description A pull request, a draft, or only a push. `title` and `body` apply to this and later updates; omitted, the last ones
-         *     are kept. plait's own title and an empty body mean that plait writes them.
+         * @description What to publish: a pull request, a draft, or only a push. `title` and `body` apply to this and later updates;
+         *     omitted, the last ones are kept. plait's own title and an empty body mean that plait writes them.
          */
         ShipBody: {
             /**
@@ -3801,13 +3809,13 @@ export interface components {
         };
         /**
          * SourceStatus
-         * @description The status of a task in its source; the values are shown to people and programs.
+         * @description The status of a task in its source; people and programs see these values.
          * @enum {string}
          */
         SourceStatus: "pending" | "in_progress" | "completed" | "skipped" | "failed" | "blocked" | "partial" | "stuck" | "unreadable";
         /**
          * SourceTask
-         * @description `parts`: the tasks of a group. `notEditable`: why it can't be edited.
+         * @description A task of the sources. `parts`: the tasks of a group. `notEditable`: why it can't be edited.
          */
         SourceTask: {
             /** Agent */
@@ -3851,7 +3859,7 @@ export interface components {
         };
         /**
          * SourceTaskWithText
-         * @description `text` is its whole file, and `version` what an edit has to name; null if it can't be edited.
+         * @description A task with its texts. `text` is its whole file, `version` what an edit has to name; null: not editable.
          */
         SourceTaskWithText: {
             /** Agent */
@@ -3910,7 +3918,7 @@ export interface components {
         };
         /**
          * Span
-         * @description `completedAt` null: it hasn't ended. `result` of an attempt is its category.
+         * @description A span of time. `completedAt` null: it hasn't ended. `result` of an attempt is its category.
          */
         Span: {
             /** Agent */
@@ -3946,8 +3954,8 @@ export interface components {
         TaskAction: "cancel" | "retry" | "recheck" | "drop" | "approve" | "feedback";
         /**
          * TaskConflict
-         * @description `with` is the commit of the batch branch that the change from `base` to `tip` was merged onto. `more`: number of
-         *     files that are left out.
+         * @description The conflict of a task. `with` is the commit of the batch branch that the change from `base` to `tip` was merged
+         *     onto. `more`: number of files that are left out.
          */
         TaskConflict: {
             /** Base */
@@ -3967,7 +3975,7 @@ export interface components {
         };
         /**
          * TaskEdit
-         * @description `version` is the one that was read, so that later changes are not overwritten.
+         * @description An edit of a task. `version` is the one that was read, so that later changes are not overwritten.
          *
          *     `text` is the whole file, without other fields.
          */
@@ -4065,7 +4073,7 @@ export interface components {
         };
         /**
          * TaskRuns
-         * @description Of `tasks`, the requested ones.
+         * @description The runs of the requested `tasks` in a batch.
          */
         TaskRuns: {
             batch: components["schemas"]["BatchHead"];
@@ -4079,7 +4087,7 @@ export interface components {
         TaskStatus: "queued" | "waiting" | "running" | "verifying" | "merging" | "done" | "failed" | "timed_out" | "blocked" | "skipped" | "conflicted" | "cancelled" | "interrupted";
         /**
          * TaskTimeline
-         * @description `status` null: it hasn't ended. `waits`: when nothing of it was running.
+         * @description The timeline of a task. `status` null: it hasn't ended. `waits`: when nothing of it was running.
          */
         TaskTimeline: {
             /** Retries */
@@ -4096,7 +4104,7 @@ export interface components {
         };
         /**
          * Timeline
-         * @description `spans` are the batch's own: gates, pauses, rebuilds, publishing.
+         * @description The timeline of a batch. `spans` are its own: gates, pauses, rebuilds, publishing.
          */
         Timeline: {
             /** Batchid */
@@ -4142,7 +4150,7 @@ export interface components {
         };
         /**
          * ValueKind
-         * @description Which field of a form fits a setting; the values are part of the HTTP API.
+         * @description Which kind of form field fits a setting; the values are part of the HTTP API.
          * @enum {string}
          */
         ValueKind: "text" | "switch" | "table" | "duration" | "size" | "amount" | "number" | "choice" | "choices" | "list";
@@ -4161,7 +4169,7 @@ export interface components {
         WaitReason: "needs" | "phase" | "files" | "backoff" | "answer" | "approval" | "pause" | "budget" | "limit" | "memory" | "branch" | "turn" | "slot" | "program";
         /**
          * WriteBack
-         * @description Where a batch's statuses are written into its sources: the user's checkout, the batch branch, both, nowhere.
+         * @description Where a batch's statuses are written into its sources: the user's checkout, the batch branch, both, or nowhere.
          * @enum {string}
          */
         WriteBack: "checkout" | "branch" | "both" | "off";

@@ -58,7 +58,7 @@ def format_names(names: Iterable[str]) -> str:
 
 
 def find_write_problem(folder: Path) -> str:
-    """Why nothing can be written there; for a folder that doesn't exist, its nearest parent counts."""
+    """Say why nothing can be written there; for a folder that doesn't exist, its nearest parent counts."""
     for path in (folder, *folder.parents):
         if os.path.lexists(path):
             if not path.is_dir():
@@ -68,7 +68,7 @@ def find_write_problem(folder: Path) -> str:
 
 
 def measure_disk_use(paths: Sequence[str]) -> tuple[int, bool]:
-    """Their disk usage (transcripts may have holes), and whether everything was counted."""
+    """Return the disk usage of these paths (transcripts may have holes), and whether everything was counted."""
     total, queue, counted = 0, list(paths), 0
     while queue and counted < _MAX_FILES:
         counted += 1

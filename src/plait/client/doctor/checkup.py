@@ -1,4 +1,4 @@
-"""Run all checks of `plait doctor`: those of the machine, its coding tools and the repository are here."""
+"""Run all checks of `plait doctor`. This module has those of the machine, its coding tools and the repository."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ _REMOTE, _WORKTREES = "remote", "worktrees"
 
 
 def run_checks(where: Path) -> list[DoctorCheck]:
-    """Changes nothing."""
+    """Run all checks, without changing anything."""
     location = find_repo(where)
     foreign = explain_foreign(location.state)
     if foreign is not None:
@@ -108,7 +108,7 @@ def run_checks(where: Path) -> list[DoctorCheck]:
 
 
 def check_refs(repository: Repository) -> list[DoctorCheck]:
-    """Whether the objects of plait's own branches, refs and worktrees are there."""
+    """Check whether the objects of plait's own branches, refs and worktrees are there."""
     try:
         broken = list(find_broken_refs(repository))
     except GitError as error:
@@ -122,7 +122,7 @@ def check_refs(repository: Repository) -> list[DoctorCheck]:
 
 
 def _check_settings(location: RepoLocation) -> tuple[Config | None, list[DoctorCheck]]:
-    """The settings, unless they are invalid."""
+    """Return the settings, or None if they are invalid; and the checks."""
     try:
         config = load_config(location.top, saved=read_saved_settings(location)[0])
     except ConfigError as error:
@@ -196,14 +196,14 @@ def check_memory(readings: MachineReadings) -> DoctorCheck:
 
 
 def check_capacity(readings: MachineReadings, where: str, limits: MachineLimits) -> list[DoctorCheck]:
-    """What keeps an engine from starting tasks now."""
+    """Report what keeps an engine from starting tasks now."""
     shortage = describe_shortage(readings, None, where, limits)
     hint = "The limits are max_load and max_memory_stall under [engine]." if shortage else ""
     return [warning("room", f"waiting: {shortage}", hint)] if shortage else []
 
 
 def check_sandboxes(image: str) -> list[DoctorCheck]:
-    """Each is tried. None is needed, unless a setting asks for it: then the plan is refused."""
+    """Try each kind of sandbox. None is needed, unless a setting asks for it: then the plan is refused."""
     support = [each for each in list_support(image) if image or each.mode is not SandboxMode.CONTAINER]
     working = [f"{each.mode} ({each.text})" for each in support if each.works]
     checks = [ok("sandbox", ", ".join(working))] if working else []
@@ -229,7 +229,7 @@ def check_agents(
 
 
 def check_remote(git: Git, config: Config) -> DoctorCheck:
-    """Without using the network. No remote, or one without a forge, is not a problem: batches stay on a local branch."""
+    """Check the remote, without the network. Having none, or none with a forge, only keeps batches on local branches."""
     name = config.pr.remote
     try:
         url = find_remote(git, name).fetch
@@ -254,7 +254,7 @@ def check_remote(git: Git, config: Config) -> DoctorCheck:
 
 
 def check_worktrees(root: Path, cap: int) -> DoctorCheck:
-    """`cap` is workspace.disk_cap, in bytes."""
+    """Check the worktrees; `cap` is workspace.disk_cap, in bytes."""
     write_problem = find_write_problem(root) or find_risk(root)
     if write_problem:
         hint = "No task can have a worktree there: see workspace.location."

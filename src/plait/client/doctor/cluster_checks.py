@@ -1,4 +1,4 @@
-"""Checks of the nodes of a cluster: `plait doctor --executor ray`. A plain task on each node looks there."""
+"""Checks of the nodes of a cluster: `plait doctor --executor ray`. A plain task on each node makes them."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _FOLDER_HINT = "Set ray.folder to one that only its user can write to."
 
 @dataclass(frozen=True, slots=True)
 class NodeFindings:
-    """What a node says of itself; `clock` is its wall clock when it began to look."""
+    """What a node reports about itself; `clock` is its wall clock when it began to check."""
 
     clock: float
     version: str
@@ -50,7 +50,7 @@ class NodeFindings:
 
 
 def check_cluster(config: Config) -> list[DoctorCheck]:
-    """One check of the cluster, and some of each node, whose name is the topic. Raises UserError without the extra."""
+    """Check the cluster once, and each node, whose name is the topic. Raises UserError without the extra."""
     try:
         with closing(Cluster(config.ray.address)) as cluster:
             return _check_nodes(cluster, config)
@@ -98,7 +98,7 @@ def _describe_node(
 
 
 def _check_clock(clock: float, sent_at: float, answered_at: float) -> list[DoctorCheck]:
-    """It was read at some time in between."""
+    """Check a node's clock, which was read at some time between the other two."""
     skew = clock - sent_at if clock < sent_at else max(0.0, clock - answered_at)
     if abs(skew) <= MAX_CLOCK_SKEW_SECONDS:
         return [ok("clock", "clock: right")]
@@ -107,7 +107,7 @@ def _check_clock(clock: float, sent_at: float, answered_at: float) -> list[Docto
 
 
 def _check_mirrors(place: Path) -> DoctorCheck:
-    """The mirrors of all nodes of this machine, and their size."""
+    """Report the mirrors of all nodes of this machine, and their size."""
     mirrors = [str(path) for path in place.glob("*/engine-*")]
     size, is_complete = measure_disk_use(mirrors)
     used = f"{format_bytes(size)}{'' if is_complete else ' or more'}"
@@ -116,7 +116,7 @@ def _check_mirrors(place: Path) -> DoctorCheck:
 
 
 def inspect_node(folder: str, agents: tuple[str, ...]) -> bytes:
-    """NodeFindings as JSON. Runs on a node."""
+    """Return NodeFindings as JSON. Runs on a node."""
     clock, place = time.time(), find_root(folder)
     programs = probe_programs(["git", *(info.program for info in AGENTS.values() if info.program)])
     existing = next(path for path in (place, *place.parents) if path.exists())

@@ -71,7 +71,7 @@ def check_engine(engine: EngineInfo | None, log: Path, state: State | None) -> D
 
 
 def _find_unattended(state: State) -> list[str]:
-    """Batches that an engine would work on; the others wait for a person."""
+    """List the batches that an engine would work on; the others wait for a person."""
     views = [make_batch_view(state, batch) for batch in state.open.values() if batch.paused is None]
     return [view.id for view in views if not view.waits_for_person]
 
@@ -106,7 +106,7 @@ def check_set_aside(folders: Sequence[Path]) -> Iterator[DoctorCheck]:
 
 
 def check_shared_state(folder: Path) -> DoctorCheck:
-    """What all engines of one user share."""
+    """Check the folder that all engines of one user share."""
     write_problem = find_write_problem(folder)
     if write_problem:
         hint = "Without it, engines of several repositories can't share slots and ports."
@@ -115,7 +115,7 @@ def check_shared_state(folder: Path) -> DoctorCheck:
 
 
 def _measure_parts(folder: Path) -> Iterator[tuple[str, int]]:
-    """Files by their stem (a database has several), and folders."""
+    """Yield sizes: of files by their stem (a database has several), and of folders."""
     sizes: dict[str, int] = {}
     for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
         name = f"{entry.name}/" if entry.is_dir(follow_symlinks=False) else entry.name.partition(".")[0]
@@ -137,7 +137,7 @@ def check_leftovers(
     git: Path | None,
     worktrees: Path | None = None,
 ) -> list[DoctorCheck]:
-    """`git` is the repository's git folder."""
+    """Report what was left behind; `git` is the repository's git folder."""
     batches = {batch.id: batch.ended is not None for batch in state.batches.values()}
     checks = [
         *_check_folders(folder, batches),
@@ -162,7 +162,7 @@ def _check_folders(folder: StateFolder, batches: Iterable[str]) -> Iterator[Doct
 
 
 def _check_environments(folder: StateFolder, batches: Mapping[str, bool]) -> Iterator[DoctorCheck]:
-    """A running engine removes them itself."""
+    """Report environments of ended batches; a running engine removes them itself."""
     kept = [
         batch for batch, ended in batches.items() if ended and os.path.lexists(folder.batch(batch) / ENVIRONMENT_FILE)
     ]
@@ -188,7 +188,7 @@ def _check_processes(folder: StateFolder, state: State, *, engine_runs: bool) ->
 
 
 def _check_git_locks(git: Path | None) -> Iterator[DoctorCheck]:
-    """Git leaves them behind when it is killed, and every later git waits for them."""
+    """Report locks that git left behind when it was killed: every later git waits for them."""
     for lock in (git / "index.lock", git / "HEAD.lock", git / "config.lock", git / "packed-refs.lock") if git else ():
         if _measure_age(lock) > _STALE_LOCK_SECONDS:
             hint = f"If no git is running here, remove it: rm {lock}"
@@ -196,7 +196,9 @@ def _check_git_locks(git: Path | None) -> Iterator[DoctorCheck]:
 
 
 def find_leftover_worktrees(root: Path, batches: Mapping[str, bool], *, engine: bool) -> Iterator[DoctorCheck]:
-    """`batches` are those in the journal, with whether each has ended. A running engine removes them itself."""
+    """Report worktrees that no open batch uses; a running engine removes them itself. `batches` are those in the
+    journal, with whether each has ended.
+    """
     if engine:
         return
     layout = WorkspaceLayout(root)
@@ -226,7 +228,7 @@ def _list_folder(folder: Path) -> list[Path]:
 
 
 def _measure_age(path: Path) -> float:
-    """0 if it doesn't exist."""
+    """Return the age of a file in seconds; 0 if it doesn't exist."""
     try:
         return max(0.0, time.time() - path.lstat().st_mtime)
     except OSError:
@@ -234,6 +236,6 @@ def _measure_age(path: Path) -> float:
 
 
 def _format_process(pid: int) -> str:
-    """Without its arguments, which may hold secrets."""
+    """Describe a process without its arguments, which may hold secrets."""
     program = next(iter(command_line(pid)), "")
     return f"{pid} ({Path(program).name})" if program else str(pid)

@@ -32,13 +32,13 @@ SHORT_ACTIVITY_CHARS = 160  # characters of what an agent is doing now
 
 
 def make_parser_factory(inputs: BatchInputs) -> ParserFactory:
-    """Parsers of the batch's own agents; the output of a check is shown as it is."""
+    """Return a factory of parsers for the batch's own agents; the output of a check is shown as it is."""
     create_parser = load_agent_parsers(inputs)
     return lambda attempt: None if attempt.name.step is Step.VERIFY else create_parser(attempt.agent)
 
 
 def load_agent_parsers(inputs: BatchInputs) -> Callable[[str], OutputParser | None]:
-    """Creates a parser for the agent of this name; None if there is none."""
+    """Return a function that creates a parser for the agent of this name, or returns None if there is none."""
     agents: dict[str, Agent | None] = {}
 
     def create_parser(name: str) -> OutputParser | None:
@@ -53,7 +53,7 @@ def load_agent_parsers(inputs: BatchInputs) -> Callable[[str], OutputParser | No
 
 
 class _TranscriptReader:
-    """What reading a transcript takes: the transcript, the parser of its agent, and the redactor of its batch."""
+    """Base of readers of transcripts: it finds the transcript, the parser of its agent, and the redactor of its batch."""
 
     def __init__(self, folder: StateFolder, parser_factory: ParserFactory | None = None) -> None:
         self._folder = folder
@@ -83,19 +83,19 @@ class _SeenOutput:
 
 
 class ActivityTracker(_TranscriptReader):
-    """The last activity of each attempt that was asked for, and the new ones."""
+    """Finds the last activity of each attempt that was asked for, and the new ones."""
 
     def __init__(self, folder: StateFolder, parser_factory: ParserFactory | None = None) -> None:
         super().__init__(folder, parser_factory)
         self._seen: dict[Attempt, _SeenOutput] = {}
 
     def read_latest(self, attempts: Iterable[AttemptState]) -> Mapping[str, str]:
-        """A line per task. A transcript that did not grow is not read again; the others only at their end."""
+        """Return one line per task. A transcript that did not grow is not read again; the others only at their end."""
         self._seen = {attempt.name: self._read_attempt(attempt) for attempt in attempts}
         return {name.task: seen.last for name, seen in self._seen.items() if seen.last}
 
     def list_new(self) -> list[tuple[str, str]]:
-        """The tasks and activities that the last `read_latest` found; of each task, in order."""
+        """List the tasks and activities that the last `read_latest` found; of each task, in order."""
         return [(name.task, text) for name, seen in self._seen.items() for text in seen.new]
 
     def _read_attempt(self, attempt: AttemptState) -> _SeenOutput:
@@ -117,14 +117,14 @@ class ActivityTracker(_TranscriptReader):
 
 
 class LogStream(_TranscriptReader):
-    """The output of attempts as events. They aren't in the journal: a client that missed some reads them by offset."""
+    """Turns attempts' output into events outside of the journal: a client that missed some reads them by offset."""
 
     def __init__(self, folder: StateFolder, parser_factory: ParserFactory | None = None) -> None:
         super().__init__(folder, parser_factory)
         self._logs: dict[Attempt, _AttemptLog] = {}
 
     def read(self, attempts: Iterable[AttemptState], at: float) -> list[StreamEvent]:
-        """New output of these running attempts, of each a piece at most; and the rest of those that have ended since."""
+        """Return new output of these attempts, a piece of each, and the rest of those that have ended since."""
         running = list(attempts)
         names = {attempt.name for attempt in running}
         ended = [self._logs.pop(name) for name in list(self._logs) if name not in names]
@@ -132,13 +132,13 @@ class LogStream(_TranscriptReader):
         return [*rest, *(event for attempt in running for event in self._open_log(attempt).read(at))]
 
     def finish(self, attempt: AttemptState, at: float) -> list[StreamEvent]:
-        """The remaining output of an attempt that has ended."""
+        """Return the remaining output of an attempt that has ended."""
         log = self._open_log(attempt)
         del self._logs[attempt.name]
         return [*log.read_rest(at)]
 
     def list_last(self) -> list[StreamEvent]:
-        """The last activity of each running attempt, for a reader that comes after it."""
+        """Return the last activity of each running attempt, for a reader that joins later."""
         return [log.last for log in self._logs.values() if log.last is not None]
 
     def _open_log(self, attempt: AttemptState) -> _AttemptLog:
@@ -150,7 +150,9 @@ class LogStream(_TranscriptReader):
 
 @dataclass(slots=True)
 class _AttemptLog:
-    """`partial_line` is the beginning of an incomplete line, which starts at `line_offset`. `last`: the last activity."""
+    """How far an attempt's output was read. `partial_line` is the beginning of an incomplete line, which starts at
+    `line_offset`. `last`: the last activity.
+    """
 
     name: Attempt
     transcript: Transcript
@@ -203,7 +205,7 @@ class _AttemptLog:
 
 
 def read_last_lines(transcript: Transcript, size: int) -> Iterator[tuple[int, bool, str]]:
-    """The last lines before `size`, each with its end and whether it is complete.
+    """Yield the last lines before `size`, each with its end and whether it is complete.
 
     One that began earlier is left out if there are others; else its first word, which may be the end of a secret.
     """
@@ -220,7 +222,7 @@ def read_last_lines(transcript: Transcript, size: int) -> Iterator[tuple[int, bo
 
 
 def parse_activities(parser: OutputParser | None, line: str, max_chars: int = SHORT_ACTIVITY_CHARS) -> Iterator[str]:
-    """The activities in a line, as text for people."""
+    """Yield the activities in a line, as text for people."""
     if parser is None:
         text = to_plain_text(line, max_chars)
         if text:

@@ -32,7 +32,7 @@ def is_attempt_running(state: State, attempt: Attempt) -> bool:
 
 
 def find_parser(location: RepoLocation, attempt: Attempt) -> OutputParser | None:
-    """The output parser of the agent that made the attempt, found in the journal."""
+    """Find in the journal the agent that made the attempt, and return its output parser."""
     try:
         with closing(project_files.open_project_journal(location)) as reader:
             attempts = read_history(reader.read(), attempt.batch).list_attempts(attempt.task)
@@ -42,7 +42,7 @@ def find_parser(location: RepoLocation, attempt: Attempt) -> OutputParser | None
 
 
 def load_parser(location: RepoLocation, attempt: Attempt, attempts: Sequence[PastAttempt]) -> OutputParser | None:
-    """The output parser of the agent that made the attempt; None for checks and gates."""
+    """Return the output parser of the agent that made the attempt; None for checks and gates."""
     agent = next((past.agent for past in attempts if past.attempt == attempt), None)
     if agent is None or attempt.is_gate or attempt.step is Step.VERIFY:
         return None
@@ -60,7 +60,7 @@ _REMEMBERED_LINES = 100
 
 @dataclass(frozen=True, slots=True)
 class OutputGap:
-    """`size` bytes at `offset` are gone: the transcript exceeded its cap."""
+    """A gap in the output: `size` bytes at `offset` are gone, because the transcript exceeded its cap."""
 
     offset: int
     size: int
@@ -72,7 +72,7 @@ class OutputReader:
         self._offset = 0
 
     def read_new(self) -> Iterator[TranscriptChunk | OutputGap]:
-        """What was printed since the last call."""
+        """Yield what was printed since the last call."""
         while True:
             chunk = self._transcript.read(self._offset, OUTPUT_CHUNK_BYTES)
             if not chunk.data:
@@ -88,7 +88,7 @@ AttemptParserFactory = Callable[[Attempt], OutputParser | None]
 
 
 class OutputRenderer(Protocol):
-    """Bytes in, text out, without secrets and terminal control sequences."""
+    """Renders bytes as text, without secrets and terminal control sequences."""
 
     def feed(self, data: bytes) -> str: ...
 
@@ -112,7 +112,7 @@ class RawRenderer:
 
 
 class ActivityRenderer:
-    """A line for each activity; at the end the whole last message and the error, if any."""
+    """Renders a line for each activity; at the end the whole last message and the error, if any."""
 
     def __init__(self, parser: JsonLinesParser, redactor: Redactor) -> None:
         self._parser = parser
@@ -155,7 +155,7 @@ class ActivityRenderer:
                     pass
 
     def _is_new(self, text: str) -> bool:
-        """Whether it wasn't shown as a line already."""
+        """Whether the text wasn't shown as a line already."""
         is_known = text in self._shown
         self._shown.append(text)
         return not is_known
@@ -182,7 +182,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x80-\x9f\u200e\u200f\u2028-\u202e\u2
 
 
 class AnsiStripper:
-    """Bytes in, text out. The start of a sequence or of a line end is held back until the rest arrives."""
+    """Renders bytes as text. The start of a sequence or of a line end is held back until the rest arrives."""
 
     def __init__(self) -> None:
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
@@ -214,5 +214,5 @@ def strip_ansi(text: str) -> str:
 
 
 def _replace_controls(text: str) -> str:
-    """Each redraw of a line (a progress bar) becomes a line."""
+    """Replace control characters; each redraw of a line (a progress bar) becomes a line."""
     return _CONTROL.sub("\ufffd", _LINE_END.sub("\n", text))

@@ -35,7 +35,8 @@ _READ_BYTES = 64 << 10
 
 @dataclass(frozen=True, slots=True)
 class TranscriptPage:
-    """The transcript from `offset` to `next`. If `offset` is later than requested, the part in between is gone.
+    """A part of a transcript, from `offset` to `next`. If `offset` is later than requested, the part in between is
+    gone.
 
     `last`: there was no more when it was read. `before` and `after` are the text around it that redaction needs.
     """
@@ -48,7 +49,7 @@ class TranscriptPage:
     after: bytes = b""
 
     def redact_text(self, redactor: Redactor) -> str:
-        """Invalid bytes are replaced. Also hides the part of a secret that continues beyond the page."""
+        """Return redacted text without invalid bytes; also hides a secret's part that continues after it."""
         redact, (*earlier, before) = LineRedactor(redactor), self.before.split(b"\n")
         for line in earlier:
             redact(_decode(line))
@@ -60,11 +61,11 @@ class TranscriptPage:
         return "\n".join([*redacted, _redact_part(redact, before, last, self.after)])
 
     def read_before_first_line(self) -> bytes:
-        """The text before the first line that begins on this page."""
+        """Return the text before the first line that begins on this page."""
         return self.before + self.raw[: self._continued_bytes]
 
     def iter_lines(self) -> Iterator[tuple[int, bytes]]:
-        """The lines that begin on this page, each with its offset."""
+        """Yield the lines that begin on this page, each with its offset."""
         at = self.offset + self._continued_bytes
         for line in self.raw[self._continued_bytes :].split(b"\n"):
             yield at, line
@@ -84,7 +85,8 @@ class TranscriptPage:
 
 
 def read_page(transcript: Transcript, start: int, max_bytes: int, *, ended: bool) -> TranscriptPage:
-    """From byte `start` on, at most `max_bytes` bytes; `start` < 0: so many before the end. It ends with a line where one ends.
+    """Read at most `max_bytes` bytes from byte `start` on; `start` < 0 counts from the end. The page ends with a line
+    where possible.
 
     As long as the attempt is not `ended`, a line that has no end yet is left for the next page, unless it is very long.
     """
@@ -103,7 +105,7 @@ def read_page(transcript: Transcript, start: int, max_bytes: int, *, ended: bool
 
 
 def _find_page_end(data: bytes, max_bytes: int, *, closed: bool) -> int:
-    """How many bytes the page has. `closed`: no line continues after the data."""
+    """Return how many bytes the page has. `closed`: no line continues after the data."""
     if closed and len(data) <= max_bytes:
         return len(data)
     whole = data.rfind(b"\n", 0, max_bytes) + 1
@@ -113,13 +115,13 @@ def _find_page_end(data: bytes, max_bytes: int, *, closed: bool) -> int:
 
 
 def _find_character_start(data: bytes, end: int) -> int:
-    """The last offset up to `end` that isn't inside a character."""
+    """Return the last offset up to `end` that isn't inside a character."""
     candidates = range(end, max(end - 4, 0), -1)
     return next((at for at in candidates if not b"\x80" <= data[at : at + 1] < b"\xc0"), end)
 
 
 def _redact_part(redact: LineRedactor, before: bytes, part: bytes, after: bytes) -> str:
-    """The redacted text of a part of a line. A secret across the end of the part belongs to the next one."""
+    """Return the redacted text of a part of a line. A secret across the end of the part belongs to the next one."""
     if not before and not after:
         return redact(_decode(part))
     redact_again = copy(redact)
@@ -140,7 +142,7 @@ def _decode(data: bytes) -> str:
 
 
 def _read_contiguous(transcript: Transcript, start: int, max_bytes: int) -> TranscriptChunk:
-    """The bytes from here up to the first gap."""
+    """Return the bytes from here up to the first gap."""
     first = transcript.read(start, min(max_bytes, _READ_BYTES))
     data, at = bytearray(first.data), first.end
     while len(data) < max_bytes:
@@ -153,7 +155,7 @@ def _read_contiguous(transcript: Transcript, start: int, max_bytes: int) -> Tran
 
 
 def _read_back(transcript: Transcript, start: int, end: int) -> bytes:
-    """The bytes right before `end`, as far back as there is no gap."""
+    """Return the bytes right before `end`, as far back as there is no gap."""
     data, at = b"", start
     while at < end:
         chunk = transcript.read(at, end - at)
@@ -168,9 +170,9 @@ def _read_back(transcript: Transcript, start: int, end: int) -> bytes:
 def make_log_events(
     attempt: Attempt, page: TranscriptPage, parser: OutputParser | None, redactor: Redactor, at: float
 ) -> Iterator[StreamEvent]:
-    """An `execution:log` event for each meaningful line that begins on the page, with the line's offset.
+    """Yield an `execution:log` event for each meaningful line that begins on the page, with the line's offset.
 
-    Within a long line, how much is left out; where the transcript ends with it, also the end of the line.
+    Within a long line, say how much is left out; where the transcript ends with it, also give the end of the line.
     """
     if page.is_within_line:
         yield make_log_event(attempt, at, page.offset, {"kind": "skipped", "bytes": len(page.raw)})

@@ -32,7 +32,7 @@ AgentRefusal = tuple[str, str]
 
 
 def assign_plan_agents(preview: PlanPreview, specs: Sequence[AgentSpec]) -> PlanPreview:
-    """The plan with an agent for each task; problems instead of a plan if some task has none."""
+    """Return the plan with an agent for each task; problems instead of a plan if some task has none."""
     plan = preview.planned.plan
     if plan is None:
         return preview
@@ -51,7 +51,7 @@ def assign_plan_agents(preview: PlanPreview, specs: Sequence[AgentSpec]) -> Plan
 
 
 def _check_configured_agents(agents: AgentsConfig) -> list[Problem]:
-    """Problems of settings for unknown agents. For permissions it is an error: a misspelt name would lose them."""
+    """Report settings for unknown agents. For permissions it is an error: a misspelt name would lose them."""
     problems: list[Problem] = []
     for name in agents.configured_agents:
         if name in AGENTS or is_dotted_path(name):
@@ -68,7 +68,7 @@ def _check_configured_agents(agents: AgentsConfig) -> list[Problem]:
 
 
 class _AgentAssigner:
-    """Each agent is checked once; the same refusal of many tasks is one problem. `chosen`: the user chose agents."""
+    """Assigns agents, checking each once; many tasks' same refusal is one problem. `chosen`: the user chose agents."""
 
     def __init__(self, specs: Sequence[AgentSpec], settings: Settings, *, chosen: bool) -> None:
         self._agent_chosen = chosen
@@ -91,7 +91,7 @@ class _AgentAssigner:
         return task
 
     def check_fallback(self, fallback: Sequence[str], tasks: Sequence[Task]) -> list[Problem]:
-        """Problems of fallback agents. Tasks with their own command need none."""
+        """Report problems of fallback agents. Tasks with their own command need none."""
         problems: list[Problem] = []
         for name in fallback:
             takers = (task for task in tasks if task.agent != SHELL_AGENT)
@@ -106,7 +106,7 @@ class _AgentAssigner:
         return problems
 
     def list_providers(self, settings: Settings) -> tuple[tuple[str, str], ...]:
-        """The provider of every agent that may get a task, now or later."""
+        """List the provider of every agent that may get a task, now or later."""
         # Loading a module would run it, so one that is only configured is left out.
         configured = (name for name in (*self._specs, *AGENTS) if not is_dotted_path(name))
         providers: dict[str, str] = {}
@@ -147,7 +147,7 @@ def _refusal_problem(message: str, hint: str, tasks: Sequence[Task]) -> Problem:
 
 
 def check_budgets(settings: Settings, tasks: Sequence[Task], agents: Iterable[AgentSpec]) -> list[Problem]:
-    """Why the batch's or the tasks' budget can't be enforced."""
+    """Say why the batch's or the tasks' budget can't be enforced."""
     budgets = [budget for budget in (settings.budget, settings.task_budget) if budget is not None]
     if not budgets:
         return []
@@ -164,7 +164,7 @@ def check_budgets(settings: Settings, tasks: Sequence[Task], agents: Iterable[Ag
 def _list_agent_models(
     settings: Settings, tasks: Sequence[Task], specs: Mapping[str, AgentSpec]
 ) -> dict[str, set[str]]:
-    """The agents that may get a task, with the models they may use ("": unknown)."""
+    """Return the agents that may get a task, with the models they may use ("": unknown)."""
     models: dict[str, set[str]] = {}
     for task in tasks:
         for name in (*((task.agent,) if task.agent else settings.agents), *settings.fallback):

@@ -31,7 +31,7 @@ TaskKey = tuple[str, str]
 
 
 def iter_task_keys(tasks: Iterable[Task], sources: Sequence[str]) -> Iterator[tuple[TaskKey, Task]]:
-    """Ids have their source's name only where they clash, so a task may have two ids."""
+    """Yield each task with its key. Ids have their source's name only where they clash, so a task may have two ids."""
     source_names = make_source_names([SourceAddress.parse(source).path for source in sources])
     for task in tasks:
         source, _, own_id = task.id.partition(":")
@@ -54,7 +54,7 @@ class CompletedTask:
 def mark_completed(
     loaded: LoadedSources, state: State | None, options: PlanOptions
 ) -> tuple[LoadedSources, Mapping[str, CompletedTask], tuple[Problem, ...]]:
-    """The sources with what earlier batches completed marked as done; those tasks by id; and notes on the selected ones."""
+    """Mark what earlier batches completed as done; return the sources, those tasks by id, and notes on selected ones."""
     if state is None or options.again:
         return loaded, {}, ()
     source_set = loaded.source_set
@@ -79,7 +79,7 @@ def _add_settled(phase: Phase, count: int) -> Phase:
 
 
 def _find_completed(loaded: LoadedSources, state: State) -> dict[str, CompletedTask]:
-    """By id in the sources: tasks whose newest run is done, with the same text, in a batch that was not forgotten."""
+    """Return the tasks, by id, whose newest run is done, with the same text, in a batch that was not forgotten."""
     source_set = loaded.source_set
     keys = iter_task_keys((entry.task for entry in source_set.entries), list_source_addresses(source_set))
     wanted = {
@@ -106,7 +106,7 @@ def _find_completed(loaded: LoadedSources, state: State) -> dict[str, CompletedT
 
 
 def _find_status_files(source_set: SourceSet) -> set[str]:
-    """The files of sources that have statuses: what they say of a task is a person's word, if plait has written there."""
+    """Return the files of sources that have statuses: where plait has written there, a status is a person's decision."""
     return {
         entry.task.origin.file
         for source in source_set.sources
@@ -142,7 +142,7 @@ def _describe_completed(
 def find_missing_work(
     plan: Plan, completed: Mapping[str, CompletedTask], is_in_base: Callable[[BatchState], bool]
 ) -> Iterator[Problem]:
-    """Tasks that need what an earlier batch completed, but whose base doesn't contain it."""
+    """Report tasks that need what an earlier batch completed, but whose base doesn't contain it."""
     needed: dict[str, tuple[BatchState, list[str], list[str]]] = {}
     for task in plan.tasks:
         for need in task.needs:

@@ -19,7 +19,7 @@ from plait.core.settings import Isolation
 
 
 def add_referee(config: Config, agents: tuple[AgentSpec, ...]) -> tuple[AgentSpec, ...]:
-    """The agents of the batch and the referee. Raises UserError or ConfigError if there can be none."""
+    """Return the agents of the batch and the referee. Raises UserError or ConfigError if there can be none."""
     judges, score = _find_decider(config)
     if len(judges) > MAX_JUDGES:
         raise UserError(f"{len(judges)} judges are too many: {MAX_JUDGES} at most", hint="Name fewer agents: --judge.")
@@ -29,7 +29,7 @@ def add_referee(config: Config, agents: tuple[AgentSpec, ...]) -> tuple[AgentSpe
 
 
 def _find_decider(config: Config) -> tuple[tuple[str, ...], str | None]:
-    """The judges or the score command, whichever the stronger layer gives; neither: the smallest change wins."""
+    """Return the judges or the score command, as the stronger layer sets; with neither, the smallest change wins."""
     judges, score = config.run.judge, config.run.score
     if not (judges and score):
         return judges, score
@@ -54,7 +54,7 @@ def _find_judge(name: str, agents: Sequence[AgentSpec]) -> AgentSpec:
 
 
 def add_contest_entrants(preview: PlanPreview, agents: Sequence[AgentSpec], repeats: int) -> PlanPreview:
-    """The plan with its entrants. Raises UserError if there can be no contest."""
+    """Return the plan with its entrants. Raises UserError if there can be no contest."""
     plan = preview.planned.plan
     if plan is None:
         return preview
@@ -104,7 +104,7 @@ def _check_contest(contest: Contest, preview: PlanPreview, plan: Plan) -> None:
 
 
 def describe_contest(config: Config, plan: Plan) -> str:
-    """The contest in a sentence, for the prompt before the start; "": there is none."""
+    """Describe the contest in a sentence, for the prompt before the start; "" if there is none."""
     names = dict.fromkeys(task.agent or "" for task in plan.tasks if task.entrant is not None)
     if not names:
         return ""

@@ -54,7 +54,7 @@ class PlanPreview:
 
     @property
     def eta_basis(self) -> str | None:
-        """What that is based on."""
+        """What the ETA is based on."""
         return self.history.describe_basis(self.planned.plan, self.settings) if self.planned.plan else None
 
     @property
@@ -64,7 +64,7 @@ class PlanPreview:
 
     @property
     def permissions(self) -> str:
-        """One line about the agents of this batch that do everything without asking; "": there is none."""
+        """One line about the agents of this batch that do everything without asking; "" if there is none."""
         tasks = self.planned.plan.tasks if self.planned.plan else ()
         by_agents = [task for task in tasks if task.agent != SHELL_AGENT and (task.agent or not task.run)]
         names = [name for task in by_agents for name in ((task.agent,) if task.agent else self.settings.agents)]
@@ -115,8 +115,8 @@ def build_plan_preview(loaded: LoadedSources, past: PastBatches, options: PlanOp
 def _is_in_base(loaded: LoadedSources, batch: BatchState) -> bool:
     """Whether tasks start with all that the batch merged. In place, they find whatever the checkout has.
 
-    A branch that was squashed or rebased onto the base is in it, too: merging it again would change nothing, or a commit
-    has the trailer that pull requests end with.
+    A branch that was squashed or rebased onto the base is in it, too: merging it again would change nothing, or a
+    commit has the trailer that pull requests end with.
     """
     if loaded.config.run.isolation is Isolation.IN_PLACE or not loaded.location.repository:
         return True
@@ -145,7 +145,7 @@ def _is_squashed(git: Git, base: str, batch: BatchState) -> bool:
 
 
 def measure_agent_capacity() -> int:
-    """How many agents this machine can run: its cores, or fewer if memory is short."""
+    """Return how many agents this machine can run: its cores, or fewer if memory is short."""
     try:
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (ValueError, OSError):  # unknown on this system
@@ -182,9 +182,9 @@ class PlanPhase:
 
 @api_model
 class PlanDetails:
-    """As `plan --json`. Without a plan there are no tasks, and the problems say why; with one and an error, it can't be
-    started now. `eta` (in seconds, with its `etaBasis`) and `cost` are present if history allows an estimate. `permissions` names the agents that
-    do everything without asking, `sandbox` is what confines them.
+    """The plan as `plan --json` prints it. Without a plan there are no tasks, and the problems say why; with one and an
+    error, it can't be started now. `eta` (in seconds, with its `etaBasis`) and `cost` are present if history allows an
+    estimate. `permissions` names the agents that do everything without asking, `sandbox` is what confines them.
     """
 
     tasks: list[PlanTask]
@@ -201,7 +201,7 @@ class PlanDetails:
 
 
 def describe_plan(preview: PlanPreview | None, problems: Sequence[Problem]) -> PlanDetails:
-    """Without a plan there are no tasks, and the problems say why."""
+    """Describe the plan; without one there are no tasks, and the problems say why."""
     plan = preview.planned.plan if preview else None
     cost = preview.cost if preview else None
     return PlanDetails(

@@ -1,4 +1,4 @@
-"""What a task's agent would be given first, as it would be sent now."""
+"""The prompt of a task's first attempt, as it would be sent now."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ WORKSPACE_PLACEHOLDER = "<workspace>"  # the worktree's name depends on the batc
 
 @dataclass(frozen=True, slots=True)
 class PromptPreview:
-    """`text` is what is sent; `note` says what is special about it. `messages`: a model gets these instead of one text."""
+    """The prompt. `text` is sent, or `messages` to a model; `note` says what is special about it."""
 
     agents: tuple[str, ...]
     text: str
@@ -40,7 +40,7 @@ class PromptPreview:
 
 
 def build_prompt_preview(preview: PlanPreview, task: Task) -> PromptPreview:
-    """For a first attempt, by the first of its agents. Agents aren't loaded: that may run the repository's code."""
+    """Build a first attempt's prompt, without loading the task's agent, which may run the repository's code."""
     loaded = preview.loaded
     settings = resolve_isolation(preview.settings, loaded.config, loaded.location)
     agents = (task.agent,) if task.agent else (SHELL_AGENT,) if task.run else settings.agents

@@ -1,4 +1,4 @@
-"""Which sandbox a batch gets on this machine: of all its attempts, of single agents, and of single tasks."""
+"""Resolve the sandbox that a batch gets on this machine: for all its attempts, for single agents, and for single tasks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NO_SANDBOX_HINT = "Agents can reach whatever you can; plait doctor says what to
 
 
 def resolve_sandbox(preview: PlanPreview) -> PlanPreview:
-    """The plan with the sandboxes that it gets here; a problem instead of it if one doesn't work here."""
+    """Return the plan with the sandboxes that it gets here; a problem instead of it if one doesn't work here."""
     plan, wanted = preview.planned.plan, preview.settings.sandbox
     tasks = plan.tasks if plan else ()
     modes = (wanted, *(mode for _, mode in preview.loaded.config.agents.sandboxes))
@@ -51,7 +51,7 @@ def resolve_sandbox(preview: PlanPreview) -> PlanPreview:
 
 
 def describe_sandboxes(preview: PlanPreview) -> str:
-    """The batch's sandbox, and those of agents that differ from it; without those of tasks."""
+    """Describe the batch's sandbox, and those of agents that differ from it; without those of tasks."""
     config, own = preview.loaded.config, preview.settings.sandbox
     if not config.agents.sandboxes:
         return own.value
@@ -68,7 +68,7 @@ def _list_modes(tasks: Sequence[Task]) -> dict[str, None]:
 
 
 def check_hosts(config: Config) -> None:
-    """Raises UserError for a host that is written in a wrong way."""
+    """Raise UserError for an invalid host."""
     from plait.runtime.sandbox.hosts import parse_host_rule  # only where there are sandboxes
 
     for host in config.sandbox.hosts:
@@ -80,7 +80,7 @@ def check_hosts(config: Config) -> None:
 
 
 def resolve_settings(settings: Settings, config: Config) -> Settings:
-    """With the sandbox that they come down to here. Raises UserError."""
+    """Return the settings with the sandbox that works here. Raises UserError."""
     if settings.sandbox is SandboxMode.OFF:
         return settings
     from plait.runtime.sandbox.detection import resolve_mode  # only where there are sandboxes
@@ -89,7 +89,7 @@ def resolve_settings(settings: Settings, config: Config) -> Settings:
 
 
 def resolve_agent_sandboxes(agents: Sequence[AgentSpec], config: Config) -> tuple[AgentSpec, ...]:
-    """Raises UserError."""
+    """Return the agents with the sandboxes that work here. Raises UserError."""
     if not any(spec.sandbox for spec in agents):
         return tuple(agents)
     from plait.runtime.sandbox.detection import resolve_mode  # only where there are sandboxes

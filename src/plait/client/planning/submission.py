@@ -42,7 +42,7 @@ _MAX_NAMES = 4
 
 
 def select_agents(loaded: LoadedSources, *, contest: bool) -> tuple[AgentSpec, ...]:
-    """The agents of the batch and, in a contest, the referee. Raises UserError or ConfigError."""
+    """Return the agents of the batch and, in a contest, the referee. Raises UserError or ConfigError."""
     agents = build_agent_specs(loaded.config)
     if not contest:
         return agents
@@ -52,7 +52,7 @@ def select_agents(loaded: LoadedSources, *, contest: bool) -> tuple[AgentSpec, .
 
 
 def prepare_plan(preview: PlanPreview, agents: tuple[AgentSpec, ...], repeats: int | None = None) -> PlanPreview:
-    """The plan as it would be submitted, or its problems; `repeats`: in a contest, how often each agent tries.
+    """Return the plan as it would be submitted, or its problems; `repeats`: in a contest, how often each agent tries.
 
     Raises UserError or ConfigError.
     """
@@ -72,13 +72,13 @@ def prepare_plan(preview: PlanPreview, agents: tuple[AgentSpec, ...], repeats: i
 
 
 def require_executor(executor: ExecutorKind) -> None:
-    """Raises UserError if what the executor needs isn't installed. Nothing is imported: Ray takes seconds."""
+    """Raise UserError if the executor's dependencies aren't installed. Nothing is imported: Ray takes seconds."""
     if executor is ExecutorKind.RAY and not all(map(find_spec, ("ray", "nacl"))):
         raise UserError("the executor ray needs Ray, which is not installed: pip install 'plait[ray]'")
 
 
 def _check_programs(preview: PlanPreview, *, contest: bool) -> PlanPreview:
-    """The plan, or problems instead if commands can't run here. What nodes of a cluster have is unknown here."""
+    """Return the plan, or problems instead if commands can't run here. What nodes of a cluster have is unknown here."""
     plan = preview.planned.plan
     assert plan is not None
     if preview.settings.executor is not ExecutorKind.LOCAL:
@@ -92,7 +92,7 @@ def _check_programs(preview: PlanPreview, *, contest: bool) -> PlanPreview:
 
 
 def _add_checkout_problems(preview: PlanPreview) -> PlanPreview:
-    """Sources and settings are plait's to read: agents need not see changes of them."""
+    """Add problems of the checkout, but not of sources and settings, which only plait reads."""
     if preview.settings.isolation is not Isolation.WORKTREE:
         return preview
     sources = [source.path for source in preview.loaded.source_set.sources if source.path != "."]
@@ -103,7 +103,7 @@ def _add_checkout_problems(preview: PlanPreview) -> PlanPreview:
 
 
 def make_limit_request(config: Config, state: State, wanted: int, *, batch: str = "") -> ChangeEngineSettings | None:
-    """The request that lets a batch run `wanted` attempts at once; None: the limit suffices, or the user set it.
+    """Make the request that lets a batch run `wanted` attempts at once; None if the limit suffices, or the user set it.
 
     Without a limit in the settings, it follows the open batches, and falls back after the last one that needed more.
     `batch` is about to change, so its own setting doesn't count.
@@ -118,7 +118,7 @@ def make_limit_request(config: Config, state: State, wanted: int, *, batch: str 
 
 
 def derive_parallel_limit(widths: Iterable[int]) -> int:
-    """The engine's limit if none is set: the largest that a batch wants."""
+    """Return the engine's limit if none is set: the largest that a batch wants."""
     wanted = (EngineSettings().parallel_limit, *widths)
     return 0 if 0 in wanted else max(wanted)
 
@@ -137,7 +137,7 @@ def submit_plan(session: Session, preview: PlanPreview, submission: Submission) 
 def build_submission(
     location: RepoLocation, preview: PlanPreview, plan: Plan, agents: Sequence[AgentSpec]
 ) -> tuple[Submission, list[Problem]]:
-    """The submission and its warnings. Raises UserError or ConfigError if it can't run here."""
+    """Build the submission and its warnings. Raises UserError or ConfigError if it can't run here."""
     config = preview.loaded.config
     isolated = preview.settings.isolation is Isolation.WORKTREE
     base = resolve_base_commit(location, config.run.base) if isolated else ""
@@ -164,7 +164,7 @@ def build_submission(
 
 
 def resolve_base_commit(location: RepoLocation, ref: str | None) -> str:
-    """The commit that a batch starts from. Raises UserError where there is none."""
+    """Return the commit that a batch starts from. Raises UserError where there is none."""
     git = Git(location.top)
     try:
         return git.text("rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref or 'HEAD'}^{{commit}}")
@@ -180,18 +180,18 @@ def resolve_base_commit(location: RepoLocation, ref: str | None) -> str:
 
 
 def check_admission(state: State, preview: PlanPreview, plan: Plan) -> ChangeEngineSettings | None:
-    """A request to send first, if any. Raises UserError if an open batch has tasks of this plan."""
+    """Return a request to send first, if any. Raises UserError if an open batch has tasks of this plan."""
     refuse_duplicates(state, preview, plan)
     return make_limit_request(preview.loaded.config, state, preview.settings.max_parallel)
 
 
 def lock_submission(location: RepoLocation) -> AbstractContextManager[None]:
-    """No other batch is submitted between checking the open batches and submitting this one."""
+    """Keep other batches from being submitted between checking the open batches and submitting this one."""
     return hold_lock(location.state / LOCKS_FOLDER / _LOCK_NAME)
 
 
 def resolve_isolation(settings: Settings, config: Config, location: RepoLocation) -> Settings:
-    """Worktrees, or the checkout itself where there is no repository, unless the user chose worktrees."""
+    """Choose worktrees, or the checkout itself where there is no repository, unless the user chose worktrees."""
     if settings.isolation is Isolation.WORKTREE and not location.repository:
         origin = config.origins["run.isolation"]
         if origin.layer is not Layer.DEFAULT:
@@ -212,7 +212,7 @@ def resolve_isolation(settings: Settings, config: Config, location: RepoLocation
 
 
 def refuse_unconfirmed_folder(loaded: LoadedSources) -> None:
-    """Without git there is no way back, so a person or a setting has to choose the folder itself. Raises UserError."""
+    """Raise UserError unless a person or a setting chose the folder itself: without git, changes can't be undone."""
     if not loaded.location.repository and loaded.config.origins["run.isolation"].layer is Layer.DEFAULT:
         raise UserError(
             f"{loaded.location.top} isn't a git repository: agents would change its files directly",
@@ -255,12 +255,12 @@ def refuse_duplicates(state: State, preview: PlanPreview, plan: Plan) -> None:
 
 
 def find_open_batch(state: State, source_set: SourceSet) -> BatchState | None:
-    """The newest unfinished batch with one of these sources."""
+    """Return the newest unfinished batch with one of these sources, or None."""
     return find_newest_batch(state.open.values(), source_set)
 
 
 def find_newest_batch(batches: Iterable[BatchState], source_set: SourceSet) -> BatchState | None:
-    """The newest of these batches with one of these sources."""
+    """Return the newest of these batches with one of these sources, or None."""
     addresses = set(list_source_addresses(source_set))
     return max(
         (batch for batch in batches if addresses & set(batch.sources)), key=lambda batch: batch.order, default=None

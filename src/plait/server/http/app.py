@@ -80,7 +80,7 @@ def create_app(sessions: SessionPool) -> FastAPI:
 
 
 def create_bare_app() -> FastAPI:
-    """All routes, without sessions: enough for the OpenAPI document."""
+    """Create an app with all routes, without sessions: enough for the OpenAPI document."""
     app = _App(
         title="plait",
         summary="Many agents, one pull request.",
@@ -126,14 +126,14 @@ async def _handle_http_exception(request: Request, error: Exception) -> Response
 
 
 def _list_allowed_methods(request: Request) -> list[str]:
-    """The methods of all routes with this path."""
+    """List the methods of all routes with this path."""
     matching = (route for route in request.app.routes if route.matches(request.scope)[0] is not Match.NONE)
     methods = {method for route in matching for method in getattr(route, "methods", None) or ()}
     return sorted(methods | ({"HEAD"} if "GET" in methods and request.url.path != EVENTS_PATH else set()))
 
 
 async def _handle_validation_error(request: Request, error: Exception) -> Response:
-    """The first error, without the value that was sent."""
+    """Respond with the first error, without the value that was sent."""
     assert isinstance(error, RequestValidationError)
     first_error: Mapping[str, object] = next(iter(error.errors()), {})
     location = first_error.get("loc", ())
@@ -147,7 +147,9 @@ async def _handle_validation_error(request: Request, error: Exception) -> Respon
 
 
 def _body_error_response(request: Request, kind: str) -> Response:
-    """A body with another content type is not parsed, so that no form of a foreign page is taken for JSON."""
+    """Respond to a missing or invalid body. One with another content type is not parsed, so that a form on a foreign
+    page doesn't count as JSON.
+    """
     content_type = request.headers.get("Content-Type", "")
     if kind == "missing":
         message = "the body is missing: a JSON object"
@@ -159,7 +161,7 @@ def _body_error_response(request: Request, kind: str) -> Response:
 
 
 class HeadRequestMiddleware:
-    """Answer HEAD like GET, which FastAPI's routes don't do; uvicorn leaves the body out. The event stream never ends."""
+    """Answers HEAD like GET, except for event streams, which never end; uvicorn leaves the body out."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -171,7 +173,7 @@ class HeadRequestMiddleware:
 
 
 def render_openapi() -> str:
-    """Sorted, so that every difference is a change."""
+    """Render the OpenAPI document, sorted, so that every difference is a change."""
     return json.dumps(create_bare_app().openapi(), indent=2, sort_keys=True, ensure_ascii=False) + "\n"
 
 

@@ -24,7 +24,7 @@ HARD_LIMIT = 1024
 
 
 class BoundedProtocol(H11Protocol):
-    """`create_protocol` makes a class for every server, which holds the server's counts."""
+    """A connection with limits. `create_protocol` makes a class for every server, with the server's counts."""
 
     header_seconds = HEADER_SECONDS
     unauthenticated: UnauthenticatedConnections
@@ -60,7 +60,7 @@ class BoundedProtocol(H11Protocol):
             self._cancel_deadline()
 
     def mark_authenticated(self) -> None:
-        """A request on this connection was authenticated."""
+        """Note that a request on this connection was authenticated."""
         self.unauthenticated.remove(self)
 
     def disconnect(self) -> None:
@@ -73,7 +73,7 @@ class BoundedProtocol(H11Protocol):
         return cycle is not None and not cycle.response_complete
 
     def _start_deadline(self) -> None:
-        """More bytes don't extend the deadline."""
+        """Start the deadline for a head; more bytes don't extend it."""
         if self._deadline is None and not self.transport.is_closing():
             self._deadline = self.loop.call_later(self.header_seconds, self.disconnect)
 
@@ -83,7 +83,7 @@ class BoundedProtocol(H11Protocol):
             self._deadline = None
 
     def send_400_response(self, msg: str) -> None:
-        """In the format of all errors, unless a response is being sent."""
+        """Respond in the format of all errors, unless a response is being sent."""
         if self.conn.our_state in {h11.IDLE, h11.SEND_RESPONSE}:
             self.transport.write(b"".join(self.conn.send(event) or b"" for event in _make_bad_request(msg)))
         self.transport.close()
@@ -92,7 +92,7 @@ class BoundedProtocol(H11Protocol):
 def create_protocol(
     header_seconds: float = HEADER_SECONDS, unauthenticated: UnauthenticatedConnections | None = None
 ) -> type[BoundedProtocol]:
-    """For `uvicorn.Config(http=…)`: limits the time for a head, and the number of unauthenticated connections."""
+    """Make the class for `uvicorn.Config(http=…)`, which limits heads' duration and unauthenticated connections."""
     attributes = {"header_seconds": header_seconds, "unauthenticated": unauthenticated or UnauthenticatedConnections()}
     return type("Protocol", (BoundedProtocol,), attributes)
 
@@ -111,8 +111,9 @@ def _make_bad_request(message: str) -> list[h11.Response | h11.Data | h11.EndOfM
 
 
 class UnauthenticatedConnections:
-    """Up to `limit` stay. Above it, the oldest are closed after `grace_seconds`: when a server restarts, all clients connect
-    at once. Above `hard_limit`, they are closed immediately.
+    """The unauthenticated connections, of which up to `limit` stay. Above it, the oldest are closed after
+    `grace_seconds`: when a server restarts, all clients connect at once. Above `hard_limit`, they are closed
+    immediately.
     """
 
     def __init__(
@@ -132,7 +133,7 @@ class UnauthenticatedConnections:
         self._close_oldest(loop)
 
     def remove(self, connection: BoundedProtocol) -> None:
-        """It was closed or authenticated."""
+        """Remove a connection that was closed or authenticated."""
         self._since.pop(connection, None)
 
     def _close_oldest(self, loop: asyncio.AbstractEventLoop) -> None:

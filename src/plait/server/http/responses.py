@@ -39,7 +39,7 @@ def make_error(
     state: str | None = None,
     problems: Sequence[tuple[str | None, Problem]] = (),
 ) -> Error:
-    """The body of every error, also of those that middleware answers. Each problem has the field that it is about."""
+    """Make the body of every error, also of those that middleware answers. Each problem has the field that it is about."""
     details = [(name, make_problem(translate_problem(problem))) for name, problem in problems]
     return Error(
         error,
@@ -55,7 +55,7 @@ def make_error(
 
 
 def respond_with_error(error: PlaitError) -> Response:
-    """The message of a bug is about the program, and not sent to callers."""
+    """Respond with an error. The message of a bug is about the program, so it is not sent to callers."""
     if error.fault is Fault.BUG:
         return make_response(make_error(_BUG_MESSAGE), HTTPStatus.INTERNAL_SERVER_ERROR)
     body = make_error(

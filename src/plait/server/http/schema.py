@@ -29,14 +29,14 @@ class ApiBody(BaseModel):
 
 @api_model
 class FieldProblem(ProblemDetails):
-    """`field` null: it is not about a single field."""
+    """A problem with a field. `field` null: it is not about a single field."""
 
     field: str | None
 
 
 @api_model
 class Error:
-    """`field`: the invalid field of the request; `state`: the state that prevents it."""
+    """An error. `field`: the invalid field of the request; `state`: the state that prevents it."""
 
     error: str
     hint: str | None
@@ -48,7 +48,7 @@ class Error:
 
 
 def _list_fields(fields: type) -> dict[str, Any]:  # as `create_model` takes them
-    """The fields of a TypedDict; those that may be missing have a default."""
+    """Return the fields of a TypedDict; those that may be missing have a default."""
     hints = get_type_hints(fields, include_extras=True).items()
     return {
         name: (get_args(hint)[0], ...) if get_origin(hint) is Required else (hint | None, None) for name, hint in hints
@@ -77,7 +77,9 @@ Event: type[ApiModel] = create_model(
 
 
 def build_common_schemas() -> OpenApiSchemas:
-    """Errors and events, to which routes refer by name: FastAPI would build the same schema for each status of each route."""
+    """Build the schemas of errors and events, to which routes refer by name: FastAPI would build the same schema for
+    each status of each route.
+    """
     schemas: OpenApiSchemas = {}
     for model in (Error, Event):
         schema = TypeAdapter(model).json_schema(ref_template=_REF)

@@ -45,7 +45,7 @@ def add_page(app: FastAPI, folder: Path | None = None) -> None:
 
 
 def read_page_version(folder: Path | None = None) -> str | None:
-    """Changes with every build of the page. None: it was not built."""
+    """Return the page's version, which changes with every build; None if it was not built."""
     index = find_page_file(folder or find_page_folder(), INDEX_FILE)
     return index.etag.strip('"') if index is not None else None
 
@@ -118,7 +118,7 @@ _COMPRESSED_SUFFIXES = frozenset({".png", ".woff2", ".ico"})
 
 @dataclass(frozen=True, slots=True)
 class PageFile:
-    """`gzipped` only if it is worth it; `media_type` without the character set."""
+    """A file of the page. `gzipped` only if that is much smaller; `media_type` without the character set."""
 
     content: bytes
     gzipped: bytes | None
@@ -127,7 +127,7 @@ class PageFile:
 
 
 def find_page_file(folder: Path, name: str) -> PageFile | None:
-    """No name leads out of the folder, or to a hidden file."""
+    """Find a file of the page. No name leads out of the folder, or to a hidden file."""
     parts = name.split("/")
     if any(not part or part.startswith(".") or "\0" in part for part in parts):
         return None

@@ -173,7 +173,7 @@ async def pull_request(call: ToolCall, params: PublishParams) -> PublishResult:
 async def _run_on_tasks(
     call: ToolCall, batch: str | None, tasks: Sequence[str], action: TaskAction, options: ActionOptions
 ) -> ActionsResult:
-    """Raises NotFoundError for an unknown task before anything is asked for."""
+    """Run an action on tasks. Raises NotFoundError for an unknown task before any request is sent."""
 
     def resolve(state: State) -> tuple[str, list[str]]:
         batch_state = resolve_batch(state, batch)

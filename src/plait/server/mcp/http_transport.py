@@ -30,7 +30,7 @@ def add_mcp(app: FastAPI, sessions: SessionPool) -> None:
 
 
 class McpEndpoint:
-    """Stateless: a restart loses nothing."""
+    """The MCP endpoint. It is stateless: a restart loses nothing."""
 
     def __init__(self, sessions: SessionPool) -> None:
         self._sessions = sessions
@@ -48,7 +48,7 @@ class McpEndpoint:
         return await asyncio.shield(self._manager)
 
     async def _run(self, ready: asyncio.Future[StreamableHTTPSessionManager]) -> None:
-        """The manager runs in its own task, since its task group must not end with a request."""
+        """Run the manager in its own task, since its task group must not end with a request."""
         try:
             manager = await self._create_manager()
         except Exception as error:  # noqa: BLE001 - passed to the waiting requests; the next one tries again
@@ -70,7 +70,7 @@ class McpEndpoint:
         return StreamableHTTPSessionManager(create_mcp_server(self._make_call, _caller_scope), stateless=True)
 
     async def _make_call(self, context: Context, tool: Tool) -> ToolCall:
-        """`?project=` as for other routes."""
+        """Make the call of a request; `?project=` as for other routes."""
         from plait.server.mcp.tool import ToolCall
 
         assert context.request is not None

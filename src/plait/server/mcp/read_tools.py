@@ -82,7 +82,7 @@ async def list_tasks(call: ToolCall, params: ListParams) -> results.ListResult:
 
 
 def _matches(task: SourceTask, params: ListParams) -> bool:
-    """Groups are left out: only their parts are run."""
+    """Whether the task matches. Groups are left out: only their parts are run."""
     if task.parts or (task.status.is_closed and not params.complete):
         return False
     text = f"{task.id} {task.title}".lower()
@@ -274,7 +274,7 @@ async def logs(call: ToolCall, params: LogsParams) -> results.LogsResult:
 
 
 def _event_texts(events: str) -> str:
-    """One line for each event."""
+    """Return one line for each event."""
     return "".join(f"{msgspec.json.decode(line)['entry']['text']}\n" for line in events.splitlines())
 
 
@@ -327,7 +327,7 @@ async def conflict(call: ToolCall, params: TaskParams) -> results.ConflictResult
 
 
 def leave_out_texts(files: Sequence[ConflictFile], room: int) -> tuple[list[ConflictFile], list[str]]:
-    """The files, without texts for which so many characters are not enough, and the names of those."""
+    """Return the files, and the names of those whose text is left out because it doesn't fit into `room` characters."""
     shown, omitted = list[ConflictFile](), list[str]()
     for file in files:
         size = len(file.merged or "")
@@ -364,7 +364,7 @@ def _check_names(names: Sequence[str], known: Sequence[str]) -> Sequence[str]:
 
 
 def paginate(items: Sequence[T], skip: int, limit: int) -> tuple[Sequence[T], int]:
-    """A page, and how many come after it."""
+    """Return a page, and how many items come after it."""
     return items[skip : skip + limit], max(0, len(items) - skip - limit)
 
 

@@ -43,8 +43,9 @@ _RESULT_TYPES: dict[type, type[ToolResult]] = {}  # by the model whose fields th
 
 
 class ToolResult(BaseModel):
-    """A tool's result, with the names of the HTTP API. `fields`, separated by spaces, are those that it has of a JSON model,
-    in its types: long texts are cut, enums are their values, and models are the results that have their fields.
+    """A tool's result, with the names of the HTTP API. `fields`, separated by spaces, are the ones copied from a JSON
+    model, in its types: long texts are cut, enums become their values, and models become the results that have their
+    fields.
     """
 
     model_config = ConfigDict(

@@ -35,7 +35,7 @@ from plait.server.mcp.read_tools import READ_TOOLS
 from plait.server.mcp.tool import Tool, ToolCall, replace_surrogates
 from plait.server.project_session import ProjectSession
 
-TOOLS = (*READ_TOOLS, *ACTION_TOOLS)  # in the order in which an agent meets them
+TOOLS = (*READ_TOOLS, *ACTION_TOOLS)  # in the order in which an agent sees them
 TOOLS_BY_NAME = {tool.name: tool for tool in TOOLS}
 
 # Any: the SDK's contexts carry what a transport attaches.
@@ -57,7 +57,7 @@ def create_mcp_server(
     *,
     note: str = "",
 ) -> Server[Any]:
-    """`note` is added to the instructions."""
+    """Create a server; `note` is added to the instructions."""
 
     async def list_tools(context: Context, _: PaginatedRequestParams | None) -> ListToolsResult:
         denied = bool(get_scope(context).denial_reason)
@@ -98,7 +98,7 @@ def _find_allowed_tool(name: str, scope: AccessScope) -> Tool:
 
 
 def _make_result(result: Json) -> CallToolResult:
-    """Twice, as the protocol requires: structured, and as text."""
+    """Make a result that has the JSON twice, as the protocol requires: structured, and as text."""
     text = TextContent(text=msgspec.json.encode(result).decode())
     return CallToolResult(content=[text], structured_content=result)
 
@@ -110,7 +110,7 @@ def _make_error_result(error: PlaitError) -> CallToolResult:
 
 
 def serve_stdio(location: RepoLocation, scope: AccessScope) -> None:
-    """Until standard input ends; batches continue. Raises PlaitError if the journal can't be read."""
+    """Serve until standard input ends; batches continue. Raises PlaitError if the journal can't be read."""
     note = "" if scope == FULL_SCOPE else f"Only tools that change nothing are offered: {scope.denial_reason}."
     if note:
         print(f"plait mcp: {note}", file=sys.stderr)  # noqa: T201 - stdout belongs to the protocol
@@ -119,7 +119,7 @@ def serve_stdio(location: RepoLocation, scope: AccessScope) -> None:
 
 @asynccontextmanager
 async def open_mcp_server(location: RepoLocation, scope: AccessScope, note: str = "") -> AsyncIterator[Server[Any]]:
-    """A server for one project, with its session. Raises PlaitError if the journal can't be read."""
+    """Open a server for one project, with its session. Raises PlaitError if the journal can't be read."""
     session = ProjectSession(compute_project_id(location), location, start_engine=scope == FULL_SCOPE)
     await session.open()
 
@@ -133,7 +133,7 @@ async def open_mcp_server(location: RepoLocation, scope: AccessScope, note: str 
 
 
 async def _run_stdio(location: RepoLocation, scope: AccessScope, note: str) -> None:
-    """The SDK owns standard output: other prints go to standard error."""
+    """Serve on standard output, which the SDK owns: other prints go to standard error."""
     try:
         async with open_mcp_server(location, scope, note) as server, stdio_server() as (read, write):
             await server.run(read, write, server.create_initialization_options())
@@ -146,7 +146,7 @@ _ATTEMPT_VARIABLES = ("PLAIT_BATCH", "PLAIT_MARK")
 
 @dataclass(frozen=True, slots=True)
 class AccessScope:
-    """`denial_reason`: why nothing may be changed; empty: everything is allowed."""
+    """What a client may do. `denial_reason`: why nothing may be changed; empty: everything is allowed."""
 
     denial_reason: str = ""
 
@@ -161,7 +161,7 @@ NESTED_SCOPE = AccessScope("it was started inside an attempt, and a task must no
 def detect_scope(
     location: RepoLocation, *, read_only: bool, environment: Mapping[str, str] | None = None
 ) -> AccessScope:
-    """Protects against accidents only: an agent with a shell has the command line."""
+    """Determine what a client may do. This protects against accidents only: an agent with a shell has the command line."""
     variables = os.environ if environment is None else environment
     if any(variables.get(name) for name in _ATTEMPT_VARIABLES) or _is_task_worktree(location.top):
         return NESTED_SCOPE
@@ -169,7 +169,7 @@ def detect_scope(
 
 
 def _is_task_worktree(top: Path) -> bool:
-    """Whether it is a task's worktree: agents may start servers without our environment variables."""
+    """Whether the folder is a task's worktree: agents may start servers without our environment variables."""
     try:
         key, _, git_folder = (top / ".git").read_text("utf-8", "surrogateescape").partition(":")
     except OSError:  # a main checkout has a folder there

@@ -1,4 +1,4 @@
-"""A batch's status in short, to detect changes, and polling for them."""
+"""A batch's status in short, and polling to detect its changes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TaskStates = Mapping[str, tuple[str, str, int]]
 
 @dataclass(frozen=True, slots=True)
 class BatchSummary:
-    """Cheap, however many tasks the batch has. `needs_person`: it waits for a person."""
+    """A batch in short, made quickly however many tasks it has. `needs_person`: it waits for a person."""
 
     batch: str
     status: str
@@ -41,7 +41,7 @@ class BatchSummary:
 
 @dataclass(frozen=True, slots=True)
 class BatchSnapshot:
-    """`fingerprint` is the same as long as nothing has changed."""
+    """A batch at one moment. `fingerprint` is the same as long as nothing has changed."""
 
     summary: BatchSummary
     tasks: TaskStates
@@ -65,7 +65,7 @@ async def read_batch_summary(session: ProjectSession, batch: str) -> BatchSummar
 
 
 async def read_batch_snapshot(session: ProjectSession, batch: str | None) -> BatchSnapshot:
-    """None: of the newest batch. Raises NotFoundError."""
+    """Read a batch, or with None the newest one. Raises NotFoundError."""
     return await session.query(
         lambda client: build_batch_snapshot(state := client.preview_state(), resolve_batch(state, batch))
     )
@@ -99,7 +99,7 @@ def build_batch_snapshot(state: State, batch: BatchState) -> BatchSnapshot:
 async def describe_batch(
     session: ProjectSession, batch: str | None
 ) -> tuple[BatchSnapshot, BatchStatusResult, list[BatchTask]]:
-    """A batch as a tool result, and its tasks as in the HTTP API. Raises NotFoundError."""
+    """Describe a batch as a tool result, and its tasks as in the HTTP API. Raises NotFoundError."""
     snapshot = await read_batch_snapshot(session, batch)
     described, _ = await get_batch(session, snapshot.summary.batch)
     return snapshot, build_batch_result(described, snapshot), described.tasks
@@ -124,7 +124,7 @@ MAX_WAIT_POLL_SECONDS = 5.0  # between two looks at an idle batch
 
 
 async def poll_until(call: ToolCall, look: Callable[[], Awaitable[T]], holds: Callable[[T], bool], seconds: float) -> T:
-    """Look until `holds`, the time is over, or the server shuts down; what was seen last."""
+    """Call `look` until `holds`, the time is over, or the server shuts down; return the last result."""
     deadline = time.monotonic() + seconds
     while True:
         began = time.monotonic()

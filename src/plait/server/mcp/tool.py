@@ -32,7 +32,7 @@ class ToolParams(BaseModel):
 
 
 def _parse_list(value: object) -> object:
-    """Some hosts encode a list as a string, and some agents give one id instead of a list."""
+    """Accept a list that a host encoded as a string, and a single id that an agent gave instead of a list."""
     if not isinstance(value, str):
         return value
     try:
@@ -72,7 +72,7 @@ def make_batch_spec(
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """The project that a call is about. `closing` is set when the server shuts down: a tool that only waits returns."""
+    """A call to a project. `closing` is set when the server shuts down, so that a tool that only waits returns."""
 
     session: ProjectSession
     progress: ProgressCallback
@@ -86,7 +86,7 @@ ToolHandler = Callable[[ToolCall, W], Awaitable[T]]
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """`needs_fetch`: it starts from the current sources, so a mirror is fetched first."""
+    """A tool. `needs_fetch`: it starts from the current sources, so a mirror is fetched first."""
 
     definition: Definition
     handler: Callable[[ToolCall, Mapping[str, object]], Awaitable[Json]]
@@ -136,7 +136,7 @@ def define_tool(
 
 
 def replace_surrogates(text: str) -> str:
-    """File names may not be valid text; JSON has to be."""
+    """Return valid text for JSON: file names may not be."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
@@ -153,7 +153,7 @@ def _clean_value(value: object) -> object:
 
 
 class _UntitledSchema(GenerateJsonSchema):
-    """Without titles, which repeat the names: every token of a schema costs."""
+    """Generates schemas without titles, which repeat the names: every token of a schema costs."""
 
     def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002 - pydantic's own types
         return False
@@ -164,7 +164,7 @@ def _json_schema(model: type[BaseModel], mode: JsonSchemaMode) -> dict[str, Any]
 
 
 def _parse_params(params_type: type[W], arguments: Mapping[str, object]) -> W:
-    """Raises FieldError for the first error, without the value: it may be long, or a secret."""
+    """Parse parameters. Raises FieldError for the first error, without the value: it may be long, or a secret."""
     try:
         return params_type.model_validate(arguments)
     except ValidationError as error:

@@ -98,7 +98,7 @@ class AuthenticationMiddleware:
 
 
 def check_read_only(scope: Scope, _: RequestPolicy) -> Rejection | None:
-    """Read-only callers may send GET and HEAD, and POST to MCP, which restricts its tools itself.
+    """Reject requests of read-only callers other than GET and HEAD, and POST to MCP, which restricts its tools itself.
 
     Needs the caller of AuthenticationMiddleware.
     """
@@ -116,7 +116,7 @@ def describe_missing_login(scope: Scope, policy: RequestPolicy) -> tuple[str, st
 
 
 def format_link_command(scope: Scope, policy: RequestPolicy) -> str:
-    """The command that prints a login link for this URL."""
+    """Return the command that prints a login link for this URL."""
     host_port = get_request_host(scope)
     url = DEFAULT_URL if host_port is None else host_port.to_origin("https" if is_secure(scope, policy) else "http")
     return f"`plait token --link{'' if url == DEFAULT_URL else f' --url {url}'}`"
@@ -141,7 +141,7 @@ def set_caller(scope: Scope, caller: Caller) -> None:
 
 
 def find_cookie_caller(scope: Scope, authenticator: Authenticator) -> Caller | None:
-    """By any cookie of that name: another server of this host may have set one too."""
+    """Return the caller with any cookie of that name: another server of this host may have set one too."""
     pairs = (
         pair.strip().partition("=")
         for line in get_headers(scope, b"cookie")
@@ -152,7 +152,7 @@ def find_cookie_caller(scope: Scope, authenticator: Authenticator) -> Caller | N
 
 
 def _make_caller_check(scope: Scope, authenticator: Authenticator) -> CallerCheck:
-    """A check of the presented credentials that can be repeated. A token takes precedence over a cookie."""
+    """Return a check of the presented credentials that can be repeated. A token takes precedence over a cookie."""
     headers = get_headers(scope, b"authorization")
     if not headers:
         return lambda: find_cookie_caller(scope, authenticator)
@@ -162,8 +162,8 @@ def _make_caller_check(scope: Scope, authenticator: Authenticator) -> CallerChec
 
 
 def end_when_revoked(send: Send, is_valid: Callable[[], object], seconds: float, now: Callable[[], float]) -> Send:
-    """`send` until the credentials are revoked. A stream then ends as if complete, so that the client reconnects; a
-    response with a known length is always sent completely.
+    """Return a `send` that works until the credentials are revoked. A stream then ends as if complete, so that the
+    client reconnects; a response with a known length is always sent completely.
     """
     streams, is_revoked, checked_at = False, False, now()
 
@@ -200,7 +200,7 @@ class AuthRateLimiter:
         self._failures: OrderedDict[str, deque[float]] = OrderedDict()
 
     def record_failure(self, scope: Scope) -> Rejection | None:
-        """The rejection, if there were too many failures."""
+        """Count a failure; return the rejection if there were too many."""
         address, now = _get_client_address(scope), self._now()
         times = self._failures.setdefault(address, deque())
         self._failures.move_to_end(address)
@@ -254,8 +254,8 @@ _LINK_ERRORS = {
 
 
 class LoginMiddleware:
-    """`GET /login?code=…` sets the cookie. The code is in no response and no Referer. The stylesheet of rejection pages needs
-    no login.
+    """Handles `GET /login?code=…`, which sets the cookie. The code is in no response and no Referer. The stylesheet of
+    rejection pages needs no login.
     """
 
     def __init__(
@@ -308,7 +308,7 @@ class LoginMiddleware:
 
 
 class LogoutMiddleware:
-    """`POST /logout` deletes the cookie. Comes after authentication and `request_checks.check_csrf`."""
+    """Handles `POST /logout`, which deletes the cookie. Comes after authentication and `request_checks.check_csrf`."""
 
     def __init__(self, app: ASGIApp, policy: RequestPolicy) -> None:
         self._app, self._policy = app, policy

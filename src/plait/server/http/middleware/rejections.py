@@ -14,8 +14,8 @@ from plait.server.http.responses import make_error
 
 @dataclass(frozen=True, slots=True)
 class Rejection:
-    """`close`: close the connection. `person`: error and hint for a person in a browser, with commands in backticks.
-    `unauthenticated`: the request had no credentials.
+    """The response to a rejected request. `close`: close the connection. `person`: error and hint for a person in a
+    browser, with commands in backticks. `unauthenticated`: the request had no credentials.
     """
 
     status: int
@@ -28,7 +28,7 @@ class Rejection:
 
 
 async def reject(rejection: Rejection, scope: Scope, send: Send, *, more_body: bool = False) -> None:
-    """JSON; HTML for page navigation, plain text for the login link. `more_body`: the caller completes the response."""
+    """Send JSON; HTML for page navigation, plain text for the login link. `more_body`: the caller completes it."""
     kind, body = _render(rejection, scope)
     headers = [
         (b"content-type", kind),
@@ -52,7 +52,7 @@ def is_navigation(scope: Scope) -> bool:
 
 
 def get_header(scope: Scope, name: bytes) -> bytes | None:
-    """The value of a header that occurs exactly once."""
+    """Return the value of a header that occurs exactly once, else None."""
     values = get_headers(scope, name)
     return values[0] if len(values) == 1 else None
 
@@ -79,8 +79,8 @@ def _render(rejection: Rejection, scope: Scope) -> tuple[bytes, bytes]:
 
 
 def _render_html(rejection: Rejection, scope: Scope) -> bytes:
-    """A browser that follows a link from another site doesn't send the cookie. Reloading from our own page does: at once if
-    the browser says so, else by a link.
+    """Render a rejection as a page. A browser that follows a link from another site doesn't send the cookie. Reloading
+    from our own page does: at once if the browser says so, else by a link.
     """
     site = get_header(scope, b"sec-fetch-site")
     error, hint = rejection.person or (rejection.error, rejection.hint)
@@ -116,7 +116,7 @@ a { color: inherit; }
 
 
 def render_page(error: str, hint: str, *, reload: bool = False, offer_reload: bool = False) -> bytes:
-    """Text in backticks is a command. `reload`: the browser reloads by itself; `offer_reload`: show a link for that."""
+    """Render a page; backticks mark commands. `reload`: the browser reloads itself; `offer_reload`: show a link for it."""
     refresh = '<meta http-equiv="refresh" content="0">' if reload else ""
     reload_link = '<p>Logged in already? <a href="">Open this page again</a>.</p>' if offer_reload else ""
     return (

@@ -27,8 +27,8 @@ SCHEME_PORTS = {"http": 80, "https": 443}
 
 @dataclass(frozen=True, slots=True)
 class RequestPolicy:
-    """`hosts` without ports; `origins` as browsers write them, besides the server's own; `allow_any_ip`: IP addresses are safe
-    from DNS rebinding.
+    """Which requests are allowed. `hosts` without ports; `origins` as browsers write them, besides the server's own;
+    `allow_any_ip`: IP addresses are safe from DNS rebinding.
     """
 
     hosts: frozenset[str] = LOOPBACK_HOSTS
@@ -49,19 +49,19 @@ class RequestPolicy:
 
 @dataclass(frozen=True, slots=True)
 class HostPort:
-    """An IPv6 address is in brackets; `port` None: the scheme's default."""
+    """A host and its port. An IPv6 address is in brackets; `port` None: the scheme's default."""
 
     host: str
     port: int | None
 
     def to_origin(self, scheme: str) -> str:
-        """As browsers write origins: without the scheme's default port."""
+        """Return the origin as browsers write it: without the scheme's default port."""
         plain = self.port is None or self.port == SCHEME_PORTS.get(scheme)
         return f"{scheme}://{self.host}" if plain else f"{scheme}://{self.host}:{self.port}"
 
 
 def parse_host_port(text: str) -> HostPort | None:
-    """None if it is invalid; nothing is guessed or repaired."""
+    """Parse a host and port; None if it is invalid, because nothing is guessed or repaired."""
     parsed = _HOST_PORT_PATTERN.fullmatch(text.lower())
     if parsed is None or int(parsed[2] or 1) not in range(1, 65_536):
         return None
@@ -77,7 +77,8 @@ def is_ip_address(host: str) -> bool:
 
 
 def create_policy(host: str = "127.0.0.1", allowed: Iterable[str] = ()) -> RequestPolicy:
-    """For `--host` and `--allow-host`: names, or origins like https://plait.example.org of a reverse proxy with TLS.
+    """Create the policy for `--host` and `--allow-host`: names, or origins like https://plait.example.org of a reverse
+    proxy with TLS.
 
     Raises UserError for an invalid one.
     """
@@ -127,7 +128,7 @@ Check = Callable[[Scope, RequestPolicy], Rejection | None]
 
 
 class CheckMiddleware:
-    """Rejects the requests that one of the checks objects to."""
+    """Rejects the requests that one of the checks rejects."""
 
     def __init__(self, app: ASGIApp, policy: RequestPolicy, *checks: Check) -> None:
         self._app, self._policy, self._checks = app, policy, checks
@@ -141,7 +142,7 @@ class CheckMiddleware:
 
 
 def check_head(scope: Scope, policy: RequestPolicy) -> Rejection | None:
-    """h11 limits only heads that arrive in pieces: a long one in a single piece passes."""
+    """Reject invalid or long heads. h11 limits only heads that arrive in pieces: a long one in a single piece passes."""
     path, headers = get_path(scope), scope["headers"]
     raw = scope.get("raw_path") or path.encode("utf-8", "surrogatepass")
     if len(raw) + len(scope.get("query_string", b"")) > policy.max_url_bytes:
@@ -164,7 +165,7 @@ def check_host(scope: Scope, policy: RequestPolicy) -> Rejection | None:
 
 
 def check_origin(scope: Scope, policy: RequestPolicy) -> Rejection | None:
-    """`Origin: null` is a page that hides its origin, and never ours."""
+    """Reject other origins. `Origin: null` is a page that hides its origin, and never ours."""
     headers, host = get_headers(scope, b"origin"), get_request_host(scope)
     if not headers:
         return None
@@ -174,7 +175,8 @@ def check_origin(scope: Scope, policy: RequestPolicy) -> Rejection | None:
 
 
 def check_csrf(scope: Scope, _: RequestPolicy) -> Rejection | None:
-    """A browser sends the cookie with requests of any page, so they must show that our own page made them.
+    """Reject requests that another site may have caused. A browser sends the cookie with requests of any page, so they
+    must show that our own page made them.
 
     Needs the caller of AuthenticationMiddleware.
     """
@@ -190,17 +192,17 @@ def check_csrf(scope: Scope, _: RequestPolicy) -> Rejection | None:
 
 
 def get_request_host(scope: Scope) -> HostPort | None:
-    """None if there is no Host header, more than one, or an invalid one."""
+    """Return the host of a request; None if there is no Host header, more than one, or an invalid one."""
     return parse_host_port((get_header(scope, b"host") or b"").decode("latin-1"))
 
 
 def _is_document_navigation(scope: Scope) -> bool:
-    """Whether a person follows a link to a page: only they see what it shows."""
+    """Whether a person follows a link to a page, whose content only that person sees."""
     return get_header(scope, b"sec-fetch-mode") == b"navigate" and get_header(scope, b"sec-fetch-dest") == b"document"
 
 
 class BodyLimitMiddleware:
-    """A body reaches the app completely or not at all. Comes after authentication: others can't fill memory."""
+    """Passes bodies on as a whole, or not at all. After authentication, so that strangers can't fill memory."""
 
     def __init__(self, app: ASGIApp, policy: RequestPolicy) -> None:
         self._app = app
@@ -241,7 +243,7 @@ class BodyLimitMiddleware:
                 return bytes(body)
 
     async def _drain(self, receive: Receive) -> None:
-        """Read and discard for a while: a client that is cut off while sending often never reads the response."""
+        """Read and discard for a while: a client whose upload is cut off often never reads the response."""
         remaining = self._policy.drain_bytes
         with suppress(TimeoutError):
             async with asyncio.timeout(self._policy.drain_seconds):
@@ -262,7 +264,7 @@ def _reject_size(limit: int) -> Rejection:
 
 
 def _replay_body(body: bytes, receive: Receive) -> Receive:
-    """The body in one message, then the messages of the server."""
+    """Return a `receive` with the body in one message, then the messages of the server."""
     given = False
 
     async def receive_again() -> Message:

@@ -35,7 +35,8 @@ _UNCACHED_PATHS = ("/api/", "/metrics", "/mcp", "/health")  # everything but the
 
 
 class SecurityHeadersMiddleware:
-    """Routes can't weaken these headers, only choose SANDBOXED_CONTENT. Exceptions of the app get an error response here.
+    """Adds the headers. Routes can't weaken them, only choose SANDBOXED_CONTENT. Exceptions of the app get an error
+    response here.
 
     The outermost one, so the others see only HTTP: web sockets are closed, because events are server-sent.
     """

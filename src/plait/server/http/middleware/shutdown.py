@@ -17,7 +17,7 @@ _SHUTDOWN_HINT = "Check whether it was done when the server is back; with an Ide
 
 
 class ShutdownMiddleware:
-    """Requests are cancelled by shutdown only."""
+    """Responds to requests that are cancelled; only a shutdown cancels them."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -43,7 +43,7 @@ _EVENT_STREAM = b"text/event-stream"
 
 
 class RequestScopeMiddleware:
-    """Every request has a scope, which keeps the sessions that it uses open."""
+    """Gives every request a scope, which keeps the sessions that it uses open."""
 
     def __init__(self, app: ASGIApp, open_scope: Callable[[], AbstractContextManager[RequestScope]]) -> None:
         self._app, self._open_scope = app, open_scope
@@ -56,7 +56,7 @@ class RequestScopeMiddleware:
 
 
 class _ScopedExchange:
-    """When the scope is closing, an event stream receives a disconnect and is completed."""
+    """The messages of a request. When its scope is closing, an event stream receives a disconnect and is completed."""
 
     def __init__(self, request_scope: RequestScope, receive: Receive, send: Send) -> None:
         self._request_scope, self._receive, self._send = request_scope, receive, send
@@ -88,6 +88,6 @@ class _ScopedExchange:
         await self._send(message)
 
     async def finish(self) -> None:
-        """Complete a stream that was cut short: the reader reconnects for the rest."""
+        """Complete a stream that was cut short, so that the reader reconnects for the rest."""
         if self._is_stream:
             await self._send({"type": "http.response.body", "body": b"", "more_body": False})

@@ -80,7 +80,7 @@ FeedbackText = Annotated[str, Field(min_length=1, max_length=100_000)]
 
 
 class ApproveBody(ApiBody):
-    """`all`: approve all later tasks of this batch too."""
+    """Options of an approval. `all`: approve all later tasks of this batch too."""
 
     all: bool = False
 
@@ -93,11 +93,13 @@ class UnpauseBody(ApiBody):
 
 
 class RecheckBody(ApiBody, RecheckFields):
-    """Settings for the batch from now on; omitted: as they are today."""
+    """Settings for the batch from now on; omitted: the current settings."""
 
 
 class RetryBody(ApiBody, RetryFields):
-    """`agent` and `model` are for these tasks alone, the settings for the batch from now on; omitted: as they are today."""
+    """Options of a retry. `agent` and `model` are for these tasks alone, the settings for the batch from now on;
+    omitted: the current settings.
+    """
 
 
 class FeedbackBody(ApiBody):
@@ -106,8 +108,8 @@ class FeedbackBody(ApiBody):
 
 @dataclass(frozen=True, slots=True)
 class ActionOptions:
-    """`agent` and `model` are for a retry, `flags` (settings by key) for that or a recheck or to unpause, `text` for feedback,
-    `approve_all` for approving a batch; `key` makes it idempotent.
+    """Options of an action. `agent` and `model` are for a retry, `flags` (settings by key) for that or a recheck or to
+    unpause, `text` for feedback, `approve_all` for approving a batch; `key` makes it idempotent.
     """
 
     agent: str | None = None
@@ -119,7 +121,7 @@ class ActionOptions:
 
     @property
     def identity(self) -> tuple[str, ...]:
-        """What tells requests with one key apart, beside the rest: nothing without these options."""
+        """What else distinguishes requests with the same key; empty without these options."""
         return (repr((self.model, sorted(self.flags.items()))),) if self.model or self.flags else ()
 
 
@@ -132,7 +134,7 @@ def _approve_options(body: ApproveBody | None = None, key: IdempotencyKey = "") 
 
 
 def _unpause_options(body: UnpauseBody | None = None, key: IdempotencyKey = "") -> ActionOptions:
-    """Raises FieldError for an invalid budget."""
+    """Return the options for unpausing; raises FieldError for an invalid budget."""
     if body is None or body.budget is None:
         return ActionOptions(key=key)
     return ActionOptions(flags={_BUDGET.name: check_value(_BUDGET, body.budget, _BUDGET.json_name)}, key=key)
@@ -147,7 +149,7 @@ def _recheck_options(body: RecheckBody | None = None, key: IdempotencyKey = "") 
 
 
 def make_action_options(given: RecheckFields | None, key: str = "", text: str = "") -> ActionOptions:
-    """Raises FieldError for an invalid setting."""
+    """Return the options for an action; raises FieldError for an invalid setting."""
     if given is None:
         return ActionOptions(text=text, key=key)
     retry = given if isinstance(given, RetryFields) else RetryFields()
@@ -160,7 +162,8 @@ def _feedback_options(body: FeedbackBody, key: IdempotencyKey = "") -> ActionOpt
 
 @dataclass(frozen=True, slots=True)
 class ActionSpec:
-    """An action's descriptions: of its MCP tool, and of its routes for a batch and for a task ("": there is none).
+    """An action. Its descriptions are for its MCP tool, and for its routes for a batch and for a task ("": there is
+    none).
 
     The requests are given if they need no options; the options are read from the body and the headers of a request.
     """
@@ -261,7 +264,8 @@ _TASK_REQUESTS = {spec.name: spec.task_request for spec in ACTIONS}
 async def run_batch_action(
     session: ProjectSession, batch: str | None, action: ActionSpec, options: ActionOptions
 ) -> ActionResults:
-    """A retry is for all tasks that ended without being done, a recheck for those with finished work.
+    """Run an action on a batch. A retry is for all tasks that ended without being done, a recheck for those with
+    finished work.
 
     Raises NotFoundError, and StateError if everything was refused.
     """
@@ -286,7 +290,7 @@ async def run_batch_action(
 
 
 def _build_budget_change(client: Session, options: ActionOptions, name: str, batch: str) -> Request:
-    """The same again if it was asked for before. Raises FieldError."""
+    """Build the request for a new budget; the same again if it was made before. Raises FieldError."""
     budget = _BUDGET.value_type.read(options.flags[_BUDGET.name])
     state = client.preview_state()
     found = state.batches[batch]
@@ -305,7 +309,7 @@ async def run_task_action(
     action: TaskAction,
     options: ActionOptions,
 ) -> ActionResults:
-    """With one result. Raises NotFoundError, and StateError if it was refused."""
+    """Run an action on a task; there is one result. Raises NotFoundError, and StateError if it was refused."""
 
     def choose(client: Session) -> tuple[str, TaskRequests]:
         batch_state, task_state = resolve_batch_and_task(client.preview_state(), batch, task)
@@ -325,7 +329,7 @@ def is_accepted(answered: ActionResults) -> bool:
 
 
 def identify(client: Session, request: KeyedRequest) -> Callable[..., str]:
-    """Makes the ids of its requests. Raises FieldError if its key was used for something else."""
+    """Return a function that makes request ids. Raises FieldError if the key was used for something else."""
     request.require_same_operation(client)
     return request.make_id
 
@@ -333,7 +337,7 @@ def identify(client: Session, request: KeyedRequest) -> Callable[..., str]:
 def build_task_request(
     batch: BatchState, task: TaskState, action: TaskAction, request_id: str, options: ActionOptions
 ) -> Request:
-    """Raises UserError for what is known to be refused."""
+    """Build the request for a task. Raises UserError for what is known to be refused."""
     if build := _TASK_REQUESTS[action]:
         return build(request_id, batch.id, task.task.id)
     if action is TaskAction.FEEDBACK:
@@ -355,7 +359,7 @@ def _build_for_tasks(
     *,
     stored: Collection[str],
 ) -> TaskRequests:
-    """If some of these requests were made before (`stored`), the same ones again."""
+    """Build the requests for tasks. If some of these were made before (`stored`), the same ones again."""
     again = [task for task in batch.tasks if stored and make_id(task.task.id) in stored]
     chosen = list_recheckable(batch) if action is TaskAction.RECHECK else list_retryable(batch)
     tasks = sort_by_needs(batch, again or chosen)
@@ -368,8 +372,8 @@ def _build_for_tasks(
 
 
 async def refresh_batch(session: ProjectSession, batch: str, sent: Sequence[Request], options: ActionOptions) -> None:
-    """Before tasks run again or are verified again, their batch gets the settings of today, and new commands are checked
-    on the base. Raises UntrustedError, PreflightError, and StateError if the settings can't be changed.
+    """Apply the current settings to a batch before its tasks run or are verified again, and check new commands on the
+    base. Raises UntrustedError, PreflightError, and StateError if the settings can't be changed.
     """
     again = [request for request in sent if isinstance(request, requests.Retry | requests.Recheck)]
     state = await session.query(lambda client: copy(client.preview_state().batches[batch])) if again else None

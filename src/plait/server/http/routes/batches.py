@@ -109,7 +109,7 @@ async def plan(session: UpdatedSessionDep, body: BatchSpec | None = None) -> Pla
         )
 
     def finish() -> PlanDetails:
-        """The estimate simulates the batch, which takes a moment."""
+        """Describe the plan. The estimate simulates the batch, which takes a moment."""
         if planned is not None:
             problems.extend(_find_obstacles(session.location, preview, planned, agents))
         shown = [translate_problem(problem) for problem in problems]
@@ -158,10 +158,11 @@ async def create_batch(session: UpdatedSessionDep, body: NewBatchSpec, key: Idem
 
 
 async def submit_batch(session: ProjectSession, spec: BatchSpec, *, key: str = "") -> CreatedBatch:
-    """The new batch, once it is in the journal; `accepted`: it is durable, but no engine has taken it yet.
+    """Create a batch and return it once it is in the journal; `accepted`: it is durable, but no engine has answered
+    yet.
 
-    With a `key`, the batch that was created with it before. Raises NotFoundError, FieldError, PlanError, UntrustedError or
-    StateError; then nothing was started.
+    With a `key`, return the batch that was created with it before. Raises NotFoundError, FieldError, PlanError,
+    UntrustedError or StateError; then nothing was started.
     """
     request = KeyedRequest(key, session.id, ("create", *spec.identity))
     request_id = request.make_id()
@@ -215,7 +216,7 @@ async def get_standing(session: SessionDep, batch_id: BatchId, task_ids: TaskFil
 
 @routes.add("GET", f"{BATCH_PATH}/graph", Graph)
 async def get_graph(session: SessionDep, batch_id: BatchId) -> Graph:
-    """Its tasks with their statuses, and the edges between them with reasons."""
+    """The tasks of a batch with their statuses, and the edges between them with reasons."""
     return await session.query(
         lambda client: describe_graph(state := client.preview_state(), resolve_batch(state, batch_id))
     )
@@ -233,7 +234,7 @@ async def get_timeline(session: SessionDep, batch_id: BatchId) -> Timeline:
 
 @routes.add("GET", f"{BATCH_PATH}/changes", MergedChanges)
 async def get_changes(session: SessionDep, batch_id: BatchId) -> MergedChanges:
-    """What its merged tasks changed: how many files, and what a reviewer should know."""
+    """What a batch's merged tasks changed: how many files, and what a reviewer should know."""
 
     def read(client: Session) -> tuple[str, str, tuple[MergeOnBranch, ...], str]:
         batch = resolve_batch(client.preview_state(), batch_id)
@@ -247,8 +248,8 @@ async def get_changes(session: SessionDep, batch_id: BatchId) -> MergedChanges:
 
 
 async def _run_preflight(session: ProjectSession, preview: PlanPreview, submission: Submission) -> None:
-    """Raises PreflightError if setup, verify or gate fails on the base, and UserError if the cluster or the model server can't
-    be reached.
+    """Run the preflight. Raises PreflightError if setup, verify or gate fails on the base, and UserError if the cluster
+    or the model server can't be reached.
     """
     await asyncio.to_thread(require_cluster, preview)
     await asyncio.to_thread(check_model_server, preview, submission)
@@ -260,7 +261,7 @@ async def _run_preflight(session: ProjectSession, preview: PlanPreview, submissi
 
 
 async def check_base(preflight: Preflight) -> None:
-    """Raises PreflightError. The check is ended if the request is cancelled."""
+    """Run the checks on the base; raises PreflightError. They are ended if the request is cancelled."""
     stop = Event()
     thread = ThreadPoolExecutor(1, "preflight")  # it may take minutes: other requests need the common threads
     try:
@@ -275,7 +276,7 @@ async def check_base(preflight: Preflight) -> None:
 def _prepare_submission(
     session: ProjectSession, history: PastBatches, spec: BatchSpec
 ) -> tuple[PlanPreview, Submission, Sequence[Problem]]:
-    """Everything that reads files or asks git, in one go."""
+    """Read all files and ask git at once, in a thread, and return the submission with its warnings."""
     preview, agents = _build_preview(session, history, spec)
     require_trust(preview.loaded.config, session.location)
     refuse_unconfirmed_folder(preview.loaded)
@@ -335,7 +336,7 @@ def _map_contest_errors(spec: BatchSpec) -> Iterator[None]:
 def _find_obstacles(
     location: RepoLocation, preview: PlanPreview, plan: Plan, agents: tuple[AgentSpec, ...]
 ) -> list[Problem]:
-    """What in the repository keeps the plan from being run."""
+    """Report what in the repository keeps the plan from being run."""
     warnings = list[Problem]()
     errors = _collect_problems(lambda: require_trust(preview.loaded.config, location))
     errors += _collect_problems(lambda: refuse_unconfirmed_folder(preview.loaded))
@@ -352,7 +353,7 @@ def _collect_problems(check: Callable[[], object]) -> list[Problem]:
 
 
 def _copy_history(client: Session) -> PastBatches:
-    """A copy, to be read outside of the session's thread."""
+    """Copy the history, to be read outside of the session's thread."""
     return PastBatches(copy_state(client.state) if client.state.seq else None)
 
 

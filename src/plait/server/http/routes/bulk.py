@@ -40,7 +40,9 @@ MAX_BULK_TASKS = 1_000  # tasks
 
 
 class BulkBody(ApiBody, RetryFields):
-    """Without `batchId`: in the newest batch of each task. `text` is for feedback, the rest for a retry or a recheck."""
+    """An action for many tasks. Without `batchId`: in the newest batch of each task. `text` is for feedback, the rest
+    for a retry or a recheck.
+    """
 
     action: TaskAction = Field(strict=False)
     task_ids: Annotated[list[TaskId], Field(min_length=1, max_length=MAX_BULK_TASKS)]
@@ -57,7 +59,7 @@ class BulkOutcome(StrEnum):
 
 @api_model
 class BulkResult:
-    """`batchId` null: no batch has this task."""
+    """The result for a task. `batchId` null: no batch has this task."""
 
     task_id: str
     batch_id: str | None
@@ -69,7 +71,7 @@ class BulkResult:
 
 @api_model
 class BulkResults:
-    """In the order of `taskIds`."""
+    """The results, in the order of `taskIds`."""
 
     action: TaskAction
     results: list[BulkResult]
@@ -89,7 +91,8 @@ _BatchPart = tuple[str, dict[str, Request], dict[str, BulkResult]]
 async def run_bulk_action(
     session: ProjectSession, action: TaskAction, task_ids: Sequence[str], batch: str | None, options: ActionOptions
 ) -> BulkResults:
-    """In the order of `task_ids`. Without a `batch`, each task's newest batch is meant.
+    """Run an action on many tasks; results are in the order of `task_ids`. Without a `batch`, each task's newest batch
+    is meant.
 
     An unknown task is a result of its own; only an unknown batch raises NotFoundError. Raises FieldError.
     """
@@ -118,7 +121,7 @@ async def run_bulk_action(
 
 
 def _check_bulk_fields(action: TaskAction, options: ActionOptions) -> None:
-    """A field that would be ignored is refused."""
+    """Reject a field that would be ignored."""
     if action is TaskAction.FEEDBACK and not options.text:
         raise FieldError("feedback needs a text", field="text")
     if options.text and action is not TaskAction.FEEDBACK:
@@ -136,7 +139,7 @@ def _check_bulk_fields(action: TaskAction, options: ActionOptions) -> None:
 def _group_by_batch(
     state: State, task_names: Sequence[str], only_batch: BatchState | None
 ) -> tuple[list[tuple[BatchState, list[str]]], dict[str, str]]:
-    """The ids of the tasks of each batch, and the id that each name stands for."""
+    """Return the ids of the tasks of each batch, and the id that each name stands for."""
     newest = sorted(state.batches.values(), key=lambda batch: batch.order, reverse=True)
     candidates = newest if only_batch is None else [only_batch]
     ids_by_batch: dict[str, dict[str, None]] = {}

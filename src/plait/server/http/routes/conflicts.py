@@ -43,7 +43,7 @@ _Commit = Annotated[str, Field(min_length=1, max_length=64)]
 
 
 class FileResolution(ApiBody):
-    """Either a `side` or a `text`."""
+    """How to resolve a file: by either a `side` or a `text`."""
 
     path: Annotated[str, Field(min_length=1, max_length=4_000)]
     side: Literal["batch", "task"] | None = Field(default=None, description="The version to take")
@@ -51,7 +51,9 @@ class FileResolution(ApiBody):
 
 
 class ResolveBody(ApiBody):
-    """`with` and `tip` are those of the conflict that was looked at: if they have changed, it is refused (409)."""
+    """How to resolve a conflict. `with` and `tip` are those of the conflict that was looked at: if they have changed,
+    the request is refused (409).
+    """
 
     with_: _Commit = Field(alias="with")
     tip: _Commit
@@ -60,7 +62,7 @@ class ResolveBody(ApiBody):
     markers: bool = Field(default=False, description="Lines like conflict markers may be left in texts")
 
     def to_choices(self) -> ConflictChoices:
-        """Raises UserError."""
+        """Return the choices; raises UserError."""
         for file in self.files:
             if (file.side is None) is (file.text is None):
                 raise UserError(f"{file.path} needs either a side or a text")
@@ -72,7 +74,7 @@ class ResolveBody(ApiBody):
 
 @routes.add("GET", f"{TASK_PATH}/conflict", TaskConflict)
 async def get_conflict(session: SessionDep, batch_id: BatchId, task_id: TaskName) -> TaskConflict:
-    """Both sides of its conflict, file by file."""
+    """Both sides of a task's conflict, file by file."""
 
     def read(client: Session) -> tuple[ConflictView, str]:
         found = _find_conflict(session, client, batch_id, task_id)
@@ -95,7 +97,7 @@ async def get_conflict(session: SessionDep, batch_id: BatchId, task_id: TaskName
 async def resolve_task_conflict(
     session: SessionDep, batch_id: BatchId, task_id: TaskName, body: ResolveBody, key: IdempotencyKey = ""
 ) -> ActionResults:
-    """Resolve its conflict: the result is verified, merged and gated. No agent runs; a retry has an agent repair it."""
+    """Resolve a task's conflict without an agent: the result is verified, merged and gated."""
     with _name_field():
         choices = body.to_choices()
     request, view = await session.query(lambda client: _plan_request(session, client, (batch_id, task_id), body, key))
@@ -111,7 +113,7 @@ async def resolve_task_conflict(
 
 
 async def find_resolvable(session: ProjectSession, batch: str | None, task: str) -> ConflictView:
-    """The conflict as it is now. Raises UserError if there is none that can be resolved."""
+    """Return the current conflict. Raises UserError if there is none that can be resolved."""
 
     def find(client: Session) -> ConflictView:
         return view_resolvable(*resolve_batch_and_task(client.preview_state(), batch, task))
@@ -121,7 +123,7 @@ async def find_resolvable(session: ProjectSession, batch: str | None, task: str)
 
 @contextmanager
 def _name_field() -> Iterator[None]:
-    """Choices that don't fit the conflict are a mistake in the body, not a state that prevents it."""
+    """Report choices that don't fit the conflict as a mistake in the body, not as a state that prevents it."""
     try:
         yield
     except UserError as error:
@@ -147,7 +149,7 @@ def _find_conflict(session: ProjectSession, client: Session, batch_id: str | Non
 def _plan_request(
     session: ProjectSession, client: Session, names: tuple[str | None, str], body: ResolveBody, key: str
 ) -> tuple[requests.Resolve, ConflictView | None]:
-    """The request without its commit, and the conflict to make that for; None: it was sent before.
+    """Return the request without its commit, and the conflict to make that for; None: it was sent before.
 
     Raises StateError if it would be refused.
     """

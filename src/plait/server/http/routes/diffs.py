@@ -100,7 +100,7 @@ async def get_task_diff(  # noqa: PLR0913, PLR0917
     start: DiffOffset = 0,
     format: DiffFormat = DiffFormat.TEXT,  # noqa: A002
 ) -> FullDiff | Response:
-    """What it changed, also while it is running. `since`: only what is different from an earlier attempt."""
+    """What a task changed, also while it is running. `since`: only what is different from an earlier attempt."""
     if format is DiffFormat.JSON:
         return await read_diff(session, batch_id, task_id, which)
     return await _start_diff_text(session, batch_id, task_id, which, start)
@@ -113,7 +113,7 @@ async def get_batch_diff(
     start: DiffOffset = 0,
     format: DiffFormat = DiffFormat.TEXT,  # noqa: A002
 ) -> FullDiff | Response:
-    """The changes of the batch branch since its base."""
+    """What the batch branch has changed since its base."""
     if format is DiffFormat.JSON:
         return await read_diff(session, batch_id, None)
     return await _start_diff_text(session, batch_id, None, _OWN_CHANGE, start)
@@ -128,7 +128,7 @@ async def get_task_diff_file(  # noqa: PLR0913, PLR0917 - what can be asked of a
     version: VersionDep,
     format: FileFormat = FileFormat.TEXT,  # noqa: A002
 ) -> Response:
-    """One file that the task changed, as a whole: its text, or the image that it is."""
+    """One file that a task changed, as a whole: its text, or the image that it is."""
     return await _read_file(session, batch_id, task_id, which, version, format)
 
 
@@ -139,14 +139,14 @@ async def get_batch_diff_file(
     version: VersionDep,
     format: FileFormat = FileFormat.TEXT,  # noqa: A002
 ) -> Response:
-    """One file that the batch changed, as a whole: its text, or the image that it is."""
+    """One file that a batch changed, as a whole: its text, or the image that it is."""
     return await _read_file(session, batch_id, None, _OWN_CHANGE, version, format)
 
 
 async def read_diff(
     session: ProjectSession, batch: str | None, task: str | None, which: DiffSelection = _OWN_CHANGE
 ) -> FullDiff:
-    """As `diff --json`, of a task or the whole batch. Raises StateError if there is none."""
+    """Return what `diff --json` prints, of a task or the whole batch. Raises StateError if there is none."""
     name, comparison, state = await _find_comparison(session, batch, task, which)
 
     def read() -> FullDiff:
@@ -160,7 +160,7 @@ async def read_diff(
 async def _find_comparison(
     session: ProjectSession, batch: str | None, task: str | None, which: DiffSelection
 ) -> tuple[str, DiffRange, str]:
-    """The batch's id, the range to compare, and the status of the task or batch."""
+    """Return the batch's id, the range to compare, and the status of the task or batch."""
 
     def read(client: Session) -> tuple[str, DiffRange, str]:
         state = client.preview_state()
@@ -202,7 +202,7 @@ async def _read_file(  # noqa: PLR0913, PLR0917
 async def _start_diff_text(
     session: ProjectSession, batch: str | None, task: str | None, which: DiffSelection, start: int
 ) -> DiffTextResponse:
-    """Raises StateError or WorldError before anything is sent."""
+    """Start a response with the diff. Raises StateError or WorldError before anything is sent."""
     name, comparison, state = await _find_comparison(session, batch, task, which)
     stack = ExitStack()
 

@@ -91,7 +91,7 @@ def _render_schemas(schemas: OpenApiObject) -> Iterator[str]:
 
 
 def _type_name(schema: OpenApiObject) -> str:
-    """A type in a few words."""
+    """Describe a type in a few words."""
     if "$ref" in schema:
         return str(schema["$ref"]).rpartition("/")[2]
     if "anyOf" in schema:

@@ -81,7 +81,7 @@ async def get_metrics(request: Request, accept: Annotated[str, Header(max_length
 
 
 async def _open_sessions(pool: SessionPool) -> tuple[list[ProjectSession], list[str]]:
-    """All sessions, and the ids of projects that can't be opened."""
+    """Return all sessions, and the ids of projects that can't be opened."""
     sessions, down = list[ProjectSession](), list[str]()
     for project in await asyncio.to_thread(pool.list_projects):
         try:

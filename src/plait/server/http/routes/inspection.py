@@ -92,7 +92,7 @@ def _header(kind: str, about: str) -> dict[str, object]:
 
 
 def _log_responses(*media_types: str, identifying_header: dict[str, object]) -> Responses:
-    """`identifying_header`: the header that identifies the attempt or gate."""
+    """Describe the responses with a log; `identifying_header` identifies the attempt or gate."""
     headers = {
         "Plait-Offset": _header("integer", "Where this part starts; later than requested if something was left out"),
         "Plait-Next": _header("integer", "Where the next part starts"),
@@ -159,7 +159,7 @@ async def get_log(  # noqa: PLR0913, PLR0917 - what can be asked of a transcript
     """The output of an attempt, from an offset on. `format=events`: as `execution:log` events, one per line.
 
     Without `step` and `attempt`, of the verification or gate for which the task failed, else of its newest attempt. To
-    read on from an offset, name the attempt of the answer.
+    continue reading from an offset, name the attempt of the answer.
     """
     wants_failed = step is None and attempt is None and start <= 0
 
@@ -210,7 +210,7 @@ async def read_gate_log(
 
 
 async def prints_json_events(session: ProjectSession, attempt: Attempt) -> bool:
-    """Whether its output is JSON lines, which people read as events."""
+    """Whether the attempt's output is JSON lines, which people read as events."""
     past_attempts = await session.query(
         lambda _: session.follower.history.get_batch(attempt.batch).list_attempts(attempt.task)
     )
@@ -220,7 +220,7 @@ async def prints_json_events(session: ProjectSession, attempt: Attempt) -> bool:
 
 @routes.add("GET", f"{TASK_PATH}/explain", Explanation)
 async def explain_task(session: SessionDep, batch_id: BatchId, task_id: TaskName) -> Explanation:
-    """Why it has its status, its attempts, and what would make it continue."""
+    """Why a task has its status, its attempts, and what would make it continue."""
 
     def read(client: Session) -> tuple[Explanation, TaskResultDetails | None]:
         state = client.preview_state()
@@ -236,7 +236,7 @@ async def explain_task(session: SessionDep, batch_id: BatchId, task_id: TaskName
 
 @routes.add("GET", f"{TASK_PATH}/conversation", Conversation)
 async def get_conversation(session: SessionDep, batch_id: BatchId, task_id: TaskName) -> Conversation:
-    """What happened to it, in order: attempts and what they were told, checks, questions, merges, publishing."""
+    """What happened to a task, in order: attempts and their feedback, checks, questions, merges, publishing."""
 
     def read(client: Session) -> ConversationDraft:
         state = client.preview_state()
@@ -264,7 +264,7 @@ async def get_pull_request_text(session: SessionDep, batch_id: BatchId) -> PullR
 
 @contextmanager
 def map_to_state_error(state: str) -> Iterator[None]:
-    """Errors about missing attempts or commits are a matter of the state, except for those of git."""
+    """Report errors about missing attempts or commits as state errors, except for those of git."""
     try:
         yield
     except GitError:
@@ -283,7 +283,7 @@ def _read_log_part(
     running: bool,
     past_attempts: Sequence[PastAttempt] | None,
 ) -> LogPart:
-    """`past_attempts`: the task's attempts, which say how to parse its output as events; None: as text."""
+    """Read a part of a log: parsed as events by the task's `past_attempts`, or, with None, as text."""
     folder = project_files.open_state_paths(location)
     hide = load_redactor(folder, name.batch)
     page = read_page(open_transcript(folder, name), *part, ended=not running)

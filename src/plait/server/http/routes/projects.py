@@ -29,8 +29,8 @@ class Health:
 
 @api_model
 class CallerDetails:
-    """`access`: everything, or read-only. `by`: how the caller authenticated; null: without authentication. `page` changes with
-    the built page; null: it was not built.
+    """The caller and the server. `access`: everything, or read-only. `by`: how the caller authenticated; null: without
+    authentication. `page` changes with the built page; null: it was not built.
     """
 
     access: Literal["all", "look"]
@@ -41,7 +41,7 @@ class CallerDetails:
 
 @api_model
 class ProjectDetails:
-    """`url` null: a checkout on the server's machine. `default`: used if no project is named."""
+    """A project. `url` null: a checkout on the server's machine. `default`: used if no project is named."""
 
     id: str
     name: str
@@ -56,7 +56,7 @@ class Projects:
 
 
 class ProjectBody(ApiBody):
-    """One of both: the absolute path of a checkout on the server's machine, or the URL of a repository."""
+    """A project to add: the absolute path of a checkout on the server's machine, or the URL of a repository."""
 
     path: PathOrUrl | None = None
     url: PathOrUrl | None = None
@@ -101,7 +101,7 @@ async def add_project(request: Request, body: ProjectBody) -> ProjectDetails:
 
 @routes.add("DELETE", "/api/projects/{project_id}", status=204)
 async def remove_project(request: Request, project_id: Annotated[str, Path(max_length=200)]) -> Response:
-    """Remove it from the server's list. Nothing is deleted, and running batches continue."""
+    """Remove a project from the server's list. Nothing is deleted, and running batches continue."""
     await get_session_pool(request).remove_project(project_id)
     return Response(status_code=204)
 

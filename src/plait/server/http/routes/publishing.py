@@ -26,8 +26,8 @@ routes = Routes("steering")
 
 
 class ShipBody(ApiBody):
-    """A pull request, a draft, or only a push. `title` and `body` apply to this and later updates; omitted, the last ones
-    are kept. plait's own title and an empty body mean that plait writes them.
+    """What to publish: a pull request, a draft, or only a push. `title` and `body` apply to this and later updates;
+    omitted, the last ones are kept. plait's own title and an empty body mean that plait writes them.
     """
 
     publish: Literal["pr", "draft", "push"] = "pr"
@@ -39,7 +39,7 @@ class ShipBody(ApiBody):
 
 @api_model
 class PublishResults(ActionResults):
-    """`underWay`: the batch has `prUrl` when it is done."""
+    """The result of publishing. `underWay`: the batch has `prUrl` when it is done."""
 
     under_way: bool
     branch: str | None

@@ -94,7 +94,7 @@ _TASK_OPERATIONS = (
 
 
 def link_operations(operations: Sequence[str], parameters: Mapping[str, str]) -> Links:
-    """Links to operations whose parameters are in the response."""
+    """Make links to operations whose parameters are in the response."""
     expressions = {name: f"$response.body#/{pointer}" for name, pointer in parameters.items()}
     return {name: {"operationId": name, "parameters": expressions} for name in operations}
 
@@ -140,7 +140,7 @@ DURABLE = "Durable, but no engine has answered yet"
 
 
 class Routes:
-    """The routes of one subject. FastAPI gets them when an app is created: it needs a while for each."""
+    """The routes of one subject. FastAPI gets them only when an app is created, because it takes a while for each."""
 
     def __init__(self, *tags: str) -> None:
         self._tags = tags

@@ -1,4 +1,4 @@
-"""Settings and agents: read, and change settings for running batches too."""
+"""Settings and agents: read settings, and change them for running batches too."""
 
 from __future__ import annotations
 

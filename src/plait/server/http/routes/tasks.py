@@ -43,7 +43,7 @@ NameList = Annotated[list[str], Field(max_length=500)]
 
 
 class DraftBody(ApiBody):
-    """Omitted fields are not set; an empty text removes a field."""
+    """The fields of a task. Omitted fields are not set; an empty text removes a field."""
 
     title: str | None = None
     body: str | None = None
@@ -66,7 +66,7 @@ class NewTask(DraftBody):
 
 
 class TaskEdit(DraftBody):
-    """`version` is the one that was read, so that later changes are not overwritten.
+    """An edit of a task. `version` is the one that was read, so that later changes are not overwritten.
 
     `text` is the whole file, without other fields.
     """
@@ -108,7 +108,7 @@ async def get_task(session: SessionDep, task_id: TaskName) -> SourceTaskWithText
 
 @routes.add("PATCH", "/api/tasks/{task_id:path}", SourceTaskWithText)
 async def edit_task(session: SessionDep, task_id: TaskName, body: TaskEdit) -> SourceTaskWithText:
-    """Change its file: fields that are not given stay the same. 409 `changed`: it was changed meanwhile, and nothing was written."""
+    """Change a task's file; omitted fields stay. 409 `changed`: it was changed meanwhile, and nothing was written."""
     location, draft = session.location, body.to_draft()
     with _map_missing_sources(task_id):
         saved = await asyncio.to_thread(
@@ -119,7 +119,7 @@ async def edit_task(session: SessionDep, task_id: TaskName, body: TaskEdit) -> S
 
 @contextmanager
 def _map_missing_sources(name: str) -> Iterator[None]:
-    """Without sources, no task is found."""
+    """Report missing sources as a missing task."""
     try:
         yield
     except SourcesMissingError as error:
@@ -149,5 +149,5 @@ def _load_sources(session: ProjectSession) -> LoadedSources:
 
 
 def _check_trust(config: Config, location: RepoLocation) -> None:
-    """Loading sources runs custom formats and agents."""
+    """Require trust, because loading sources runs custom formats and agents."""
     require_trust(config, location, early=(FORMAT_KEY, *AGENT_KEYS))
