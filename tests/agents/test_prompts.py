@@ -75,7 +75,7 @@ def test_feedback_has_sections_of_its_own() -> None:
         "## Feedback on the attempt before this one\n\nverification failed\n\n"
         "## The end of what the check printed\n\n````\nE   assert 1 == 2\n  ```\n1 failed\n````\n\n## The conflict"
     ) in told
-    assert told.endswith("so that both hold.\n\n```\n<<<<<<< ours\n```\n")
+    assert told.endswith("so that both changes work.\n\n```\n<<<<<<< ours\n```\n")
 
 
 def test_a_continued_session_does_not_get_the_task_again() -> None:

@@ -344,9 +344,11 @@ def test_explain_says_what_an_attempt_was_told(say: Say, writer: JournalWriter) 
     writer.submit("beef", "a")
     writer.exit_attempt("a", Category.TASK, "no luck")
     writer.apply(Feedback("f1", "beef", "a", "mind the doors"))
-    first, second = [line for line in say("explain", "a").out.splitlines() if "write-" in line or "told" in line][1:]
+    first, second = [line for line in say("explain", "a").out.splitlines() if "write-" in line or "feedback (" in line][
+        1:
+    ]
     assert first.split()[0] == "write-2"
-    assert second.strip() == "told (feedback): mind the doors"
+    assert second.strip() == "feedback (person): mind the doors"
 
 
 @pytest.mark.parametrize(

@@ -82,7 +82,7 @@ def test_a_fifo_in_place_of_the_token_is_not_waited_for(file: Path) -> None:
 
 def test_a_read_only_folder_is_reported(tmp_path: Path) -> None:
     (tmp_path / "state").touch()
-    with pytest.raises(WorldError, match="can't be kept"):
+    with pytest.raises(WorldError, match="can't be saved"):
         read_or_create_token(tmp_path / "state" / "token")
 
 
@@ -104,7 +104,7 @@ def test_rotating_replaces_damaged_and_readable_tokens(file: Path) -> None:
 
 def test_a_failed_rotation_is_reported_and_leaves_nothing_behind(file: Path) -> None:
     file.mkdir(parents=True)
-    with pytest.raises(WorldError, match="can't be kept"):
+    with pytest.raises(WorldError, match="can't be saved"):
         replace_token(file)
     assert [path.name for path in file.parent.iterdir()] == ["token"]
 

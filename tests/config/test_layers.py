@@ -373,7 +373,7 @@ def test_a_repository_can_strengthen_the_users_sandbox_but_not_weaken_it(
     config = merge_layers(layers)
     assert config.run.sandbox == used
     assert [problem.message for problem in config.warnings] == (
-        [f"run.sandbox = {repositorys} is weaker than your own setting, {own}, which holds"] if used == own else []
+        [f"run.sandbox = {repositorys} is weaker than your own setting, {own}, which applies"] if used == own else []
     )
 
 

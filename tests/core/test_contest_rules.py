@@ -488,7 +488,7 @@ def test_only_the_contested_task_may_need_an_entrant() -> None:
     )
     assert checked.plan is not None
     why = why_not_submit(State(), Submit("r", BATCH, checked.plan, Settings()))
-    assert why == "a@x is an entrant of a, which alone may wait for it, and has to"
+    assert why == "a@x is an entrant of a, and only that task may depend on it, and must"
 
 
 def test_a_batch_that_was_dropped_to_nothing_is_complete() -> None:

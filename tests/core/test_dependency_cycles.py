@@ -106,4 +106,4 @@ def test_a_component_wider_than_the_cycle_shown_says_how_many_are_in_it() -> Non
     (message,) = format_problems([(1,), (0, 2), (1,)])
 
     assert message.splitlines()[0] == "tasks wait for one another: 0 → 1 → 0"
-    assert message.splitlines()[3] == "  3 tasks are tied up with one another in all"
+    assert message.splitlines()[3] == "  in total, 3 tasks wait for one another"

@@ -190,7 +190,7 @@ def test_a_source_that_became_a_folder_stays_pending_until_it_is_a_file_again(pl
     (place.top / "TODO.md").mkdir()
     (unwritten,) = start(place).reports
     assert isinstance(unwritten, SourcesUnwritten)
-    assert "it is no file any more" in unwritten.why
+    assert "it is not a file any more" in unwritten.why
     assert unwritten.hint.startswith("put the file back")
     (place.top / "TODO.md").rmdir()
     (place.top / "TODO.md").write_text(text)

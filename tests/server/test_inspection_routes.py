@@ -406,7 +406,7 @@ def test_the_conversation_has_what_failed_and_what_was_told_without_secrets(fres
     assert entries[-1]["status"] == "failed"
     attempts = server.get(f"/api/batches/{batch}/tasks/01-walls/explain")["attempts"]
     assert attempts == [each["attempt"] for each in entries if each["attempt"]]
-    assert "told (failed check): " in server.project.plait("explain", "01-walls").out
+    assert "feedback (failed check): " in server.project.plait("explain", "01-walls").out
     assert server.get(f"/api/batches/{batch}/tasks/nothing/conversation", 404)["error"]
 
 

@@ -88,7 +88,7 @@ def test_ids_phases_and_words_select_tasks(text: str, ids: list[str]) -> None:
         ("63, abc", "abc is neither a task nor a range, a phase or a pattern"),
         ("", "nothing is selected"),
         (" , ", "nothing is selected"),
-        ("x*", "no task's id fits x*"),
+        ("x*", "no task's id matches x*"),
         ("phase:3", "there is no phase 3"),
         ("70", "none of the selected tasks exists"),
     ],

@@ -59,7 +59,7 @@ def test_a_full_disk_is_reported_and_nothing_is_kept(path: Path) -> None:
         with pytest.raises(JournalFullError) as full:
             journal.append(make_records(11, 900))
         assert str(full.value) == (
-            f"the disk has no room for the journal {path}: nothing was added to it\n"
+            f"the disk is full: nothing was added to the journal {path}\n"
             "  free some space and start plait again; plait continues where it stopped"
         )
         assert list(journal.read()) == make_records(1, 10)
@@ -100,7 +100,7 @@ def test_a_full_disk_is_reported_by_the_inbox(path: Path) -> None:
         with pytest.raises(InboxError) as full:
             inbox.put(Feedback("2", "b", "t", "long " * 5_000))
         assert str(full.value) == (
-            f"the inbox {path} is on a disk without room (database or disk is full)\n  free some space and ask again"
+            f"the inbox {path} is on a full disk (database or disk is full)\n  free some space and ask again"
         )
         inbox.put(Pause("3", "b"))
         assert list(inbox.pending()) == [Pause("1", "b"), Pause("3", "b")]

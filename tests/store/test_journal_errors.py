@@ -90,7 +90,7 @@ CASES: dict[str, tuple[Spoil, str, str]] = {
         AWAY,
     ),
     "empty": (by_bytes(b""), "{path} is not a plait journal: it is empty", AWAY),
-    "a folder": (lambda path: path.mkdir(parents=True), "{path} is not a plait journal: it is no file", AWAY),
+    "a folder": (lambda path: path.mkdir(parents=True), "{path} is not a plait journal: it is not a file", AWAY),
     "foreign": (
         by_sql("PRAGMA application_id = 7"),
         "{path} is not a plait journal: it is a database of another program",

@@ -175,7 +175,7 @@ def test_a_repository_with_a_damaged_id_is_unknown(root: Path, state: Path) -> N
 def test_an_unwritable_folder_is_reported(root: Path, state: Path) -> None:
     root.parent.parent.mkdir()
     root.parent.touch()
-    with pytest.raises(WorldError, match="can't be kept"):
+    with pytest.raises(WorldError, match="can't be saved"):
         TrustStore(root, state).add([VERIFY])
 
 

@@ -44,7 +44,7 @@ _UNATTENDED_RULE = (
 
 _CONFLICT_NOTE = (
     "Other tasks were merged meanwhile, and the change that was made for this one does not fit onto them. The folder holds "
-    "what was merged, without that change: make it again, so that both hold."
+    "what was merged, without that change: make it again, so that both changes work."
 )
 
 
@@ -121,7 +121,9 @@ def _render_rules(task: Task, prompt_rules: PromptRules) -> str:
             "unless this task can't be done otherwise."
         )
     if prompt_rules.verify:
-        rules.append(f"When you have ended, this is run here, and must pass: {format_code_span(prompt_rules.verify)}")
+        rules.append(
+            f"When you have finished, this command is run here and must pass: {format_code_span(prompt_rules.verify)}"
+        )
     return "## Rules\n\n" + "\n".join(f"- {rule}" for rule in (*rules, _UNATTENDED_RULE))
 
 

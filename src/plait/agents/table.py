@@ -256,7 +256,7 @@ _AGENTS = (
         reports=CostReporting.COST,
         full_access=("--yolo",),
         folders=(AgentFolder(".config/mini-swe-agent"),),
-        no_edits="a shell is all it has",
+        no_edits="it has only a shell",
         prompt="file",
         hosts=_ANY_HOST,
     ),
@@ -338,7 +338,7 @@ _AGENTS = (
             AgentFolder(".config/cursor", "", ("auth.json",)),
         ),
         full_access=("--force",),
-        no_edits="it proposes changes or makes them, with all the rest",
+        no_edits="it can only propose changes, or do everything",
         prompt="file",
         tested=False,
         hosts=("*.cursor.sh",),
@@ -426,7 +426,7 @@ def explain_unsupported(agent: str, task: Task) -> str | None:
     if task.agent == agent and is_dotted_path(agent):
         return f"has a module as its agent ({agent}), which only settings and flags may name"
     if agent == REFEREE:
-        return f"has {REFEREE} as its agent, which only a contest gives (--contest)"
+        return f"has {REFEREE} as its agent, which only contests use (--contest)"
     if not (task.model or "").isprintable():
         return "has a model whose name contains an unprintable character"
     if agent != "shell":

@@ -254,7 +254,7 @@ def _create_file(location: RepoLocation, folder: Path, draft: TaskDraft, text: s
     except OSError as error:
         raise WorldError(
             f"no task file could be made in {folder}: {error.strerror or error}",
-            hint="Look at the folder's owner and mode, and at the room on the disk.",
+            hint="Check the folder's owner and mode, and the free disk space.",
         ) from error
     raise WorldError(f"no name is left for this task in {folder}", hint="Give it another title.")
 

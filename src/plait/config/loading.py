@@ -36,7 +36,7 @@ ATTEMPT_VARIABLES = frozenset(
 
 
 class SettingsError(ConfigError):
-    """Everything that is wrong with the settings."""
+    """The settings are invalid; has all their problems."""
 
     def __init__(self, problems: Sequence[Problem]) -> None:
         *others, last = (
@@ -101,7 +101,7 @@ def _pick_values(
         else:
             assert origin.at is not None
             layer.add_warning(
-                f"{name} = {value} is weaker than your own setting, {own[name][0]}, which holds", origin.at
+                f"{name} = {value} is weaker than your own setting, {own[name][0]}, which applies", origin.at
             )
 
 

@@ -45,7 +45,7 @@ class Contest:
 
 
 def can_be_contested(task: Task) -> bool:
-    """False for a script and a model job: they give the same result with any agent."""
+    """Whether agents may give different results: not for a script or a model job."""
     return task.run is None and task.job is None
 
 
@@ -135,7 +135,7 @@ def why_invalid(plan: Plan) -> str | None:
     for index, others in dependents.items():
         task = plan.tasks[index]
         if others != [ids.get(task.entrant or "")] or plan.tasks[others[0]].entrant is not None:
-            return f"{task.id} is an entrant of {task.entrant}, which alone may wait for it, and has to"
+            return f"{task.id} is an entrant of {task.entrant}, and only that task may depend on it, and must"
     return None
 
 

@@ -204,7 +204,7 @@ def _cycle_problem(component: list[int], path: list[int], names: CycleNames) -> 
     lines = [f"{lead}: {' → '.join(map(names.name, path))}", *(f"  {line}" for line, _ in edges)]
     total = len({names.name(node) for node in component})
     if total >= len(path):
-        lines.append(f"  {total} {names.nodes} are tied up with one another in all")
+        lines.append(f"  in total, {total} {names.nodes} wait for one another")
     hint = names.hint or _cycle_hint(edges[-1][1], alone=alone)
     return Problem(Severity.ERROR, "\n".join(lines), edges[-1][1], hint)
 

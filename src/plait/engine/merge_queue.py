@@ -138,7 +138,7 @@ class MergeQueue:
                 end()
                 return
             job = self._prepare_restoration(batch)
-            done = partial(end, "merges were gone from its branch, and were made again")
+            done = partial(end, "merges were missing from its branch and have been made again")
             self._workers.submit(("branch", batch.id), job, lambda _: done(), report_failure)
 
         def report_failure(error: Exception) -> None:

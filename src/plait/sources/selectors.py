@@ -223,7 +223,7 @@ class _Selector:
             if any(fnmatchcase(name, token) for name in (entry.task.id, _strip_source(entry.task.id), *entry.aliases))
         ]
         if not matching:
-            self._error(f"no task's id fits {token}")
+            self._error(f"no task's id matches {token}")
         self._add(matching)
 
     def _add_by_prefix(self, token: str) -> bool:

@@ -118,7 +118,7 @@ def _map_read_error(path: Path, error: sqlite3.Error) -> interfaces.JournalError
 def _map_write_error(path: Path, code: int, error: sqlite3.Error | OSError) -> interfaces.JournalError:
     if code == sqlite3.SQLITE_FULL:
         return interfaces.JournalFullError(
-            f"the disk has no room for the journal {path}: nothing was added to it",
+            f"the disk is full: nothing was added to the journal {path}",
             hint="free some space and start plait again; plait continues where it stopped",
         )
     if code in _READ_ONLY_CODES:
@@ -136,7 +136,7 @@ def _map_write_error(path: Path, code: int, error: sqlite3.Error | OSError) -> i
 
 def _map_inbox_error(path: Path, code: int, error: Exception) -> interfaces.InboxError:
     if code == sqlite3.SQLITE_FULL:
-        what, hint = "is on a disk without room", "free some space and ask again"
+        what, hint = "is on a full disk", "free some space and ask again"
     elif code in _READ_ONLY_CODES:
         what, hint = "can't be written", "check the owner and the mode of the file and its folder"
     elif code in _BUSY_CODES:

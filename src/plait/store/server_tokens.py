@@ -71,7 +71,7 @@ def read_or_create_token(path: Path) -> str:
         raise _build_storage_error(path, error) from error
     token = _read_valid(path)
     if token is None:
-        raise WorldError(f"{path} is gone as soon as it is made", hint="See who removes it.")
+        raise WorldError(f"{path} was removed right after it was created", hint="See who removes it.")
     return token
 
 
@@ -101,12 +101,12 @@ def _read_valid(path: Path) -> str | None:
     except OSError as error:
         raise _build_storage_error(path, error) from error
     if not _VALID_TOKEN.fullmatch(token):
-        raise WorldError(f"{path} holds no token", hint="Remove it: a new one is made the next time.")
+        raise WorldError(f"{path} holds no token", hint="Remove it: a new one is created on the next use.")
     return token
 
 
 def _build_storage_error(path: Path, error: OSError) -> WorldError:
-    return WorldError(f"the token {path} can't be kept: {error.strerror}", hint="See who may write there: ls -ld.")
+    return WorldError(f"the token {path} can't be saved: {error.strerror}", hint="See who may write there: ls -ld.")
 
 
 def open_token_files() -> TokenFiles:

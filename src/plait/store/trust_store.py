@@ -143,7 +143,7 @@ def _write_command(path: Path, command: TrustedCommand) -> None:
 def _build_storage_error(error: OSError, root: Path) -> WorldError:
     where = error.filename or root
     return WorldError(
-        f"what you trust can't be kept: {where}: {error.strerror}",
+        f"what you trust can't be saved: {where}: {error.strerror}",
         hint=f"See who may write there: ls -ld {root}.",
     )
 

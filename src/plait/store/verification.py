@@ -50,7 +50,7 @@ def verify_presence(path: Path) -> None:
         if sqlite_files.measure_file(sqlite_files.find_wal(path)):
             raise error_mapping.build_corrupt_error(path, "the file is gone, and only its -wal file is left")
     elif not path.is_file():
-        raise error_mapping.build_foreign_error(path, "it is no file")
+        raise error_mapping.build_foreign_error(path, "it is not a file")
     elif not sqlite_files.measure_file(path):
         raise error_mapping.build_foreign_error(path, "it is empty")
 

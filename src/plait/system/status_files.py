@@ -88,16 +88,16 @@ def _make_error(path: Path, error: OSError, *, is_edit: bool = False) -> SourceW
 def _explain_os_error(error: OSError) -> tuple[str, str]:
     """Return the cause in words, and what to do about it."""
     if error.errno in _NO_SPACE_ERRNOS:
-        return "there is no room", "free some space"
+        return "there is not enough space", "free some space"
     if error.errno in _PERMISSION_ERRNOS:
         return "that is not permitted", "check the owner and the mode of the file and its folder"
     if error.errno in _MISSING_ERRNOS:
         return "its folder is gone", "put it back"
     if error.errno in _REPLACED_ERRNOS:
-        return "it is no file any more", "put the file back"
+        return "it is not a file any more", "put the file back"
     if error.errno == errno.EAGAIN:
-        return "other programs keep writing it", "let them come to an end"
-    return "the disk does not do it", "look at the disk and the system's log"
+        return "other programs keep writing it", "wait until they are done"
+    return "the disk failed", "check the disk and the system's log"
 
 
 # Seconds between tries at a write that failed.

@@ -24,7 +24,7 @@ from tests.support.contest_project import AMBER, BIRCH, JUDGE, ContestProject
         (("--contest", f"{AMBER},{BIRCH}", "--judge", ",".join([JUDGE] * 10)), "10 judges are too many: 9 at most"),
         (("--judge", JUDGE, "--agent", AMBER), "only works in a contest"),
         (("--resume", "-n", "2"), "as it was submitted"),
-        (("--agent", "referee"), "which only a contest gives"),
+        (("--agent", "referee"), "which only contests use"),
     ],
 )
 def test_contradictory_contest_options_are_refused(

@@ -155,7 +155,7 @@ def test_statuses_that_cannot_be_written_are_shown_until_they_are(project: TempP
     command = f"sh -c 'mv {todo} {kept}; mkdir {todo}; echo walls > walls.txt'"
     run = project.plait("run", "TODO.md", "--yes", "--retries", "0", "--agent-command", command)
     assert run.code == 1, run
-    why = f"statuses are not in TODO.md: no status could be written to {todo}, it is no file any more"
+    why = f"statuses are not in TODO.md: no status could be written to {todo}, it is not a file any more"
     assert why in run.out
     project.wait_for_exit()
     batch = project.batch().id

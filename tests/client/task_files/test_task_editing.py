@@ -343,7 +343,7 @@ class TestConcurrencyAndDisk:
 
         version = walls.version("tasks/03-walls.md")
         monkeypatch.setattr(os, "fsync", full)
-        with pytest.raises(SourceWriteError, match=r"could not be written, there is no room"):
+        with pytest.raises(SourceWriteError, match=r"could not be written, there is not enough space"):
             walls.edit("03-walls", version, title="Roof")
         assert walls.text("tasks/03-walls.md") == TASK
         assert len(walls.files) == 3

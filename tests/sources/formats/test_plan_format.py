@@ -263,7 +263,7 @@ class TestPhases:
     def test_with_two_headings_are_one_and_reported(self) -> None:
         reading = read("## Phase 1: A\n- [ ] 1.1 a\n## Phase 1: Again\n- [ ] 1.2 b\n")
         assert [(phase.title, phase.total) for phase in reading.phases] == [("A", 2)]
-        assert messages(reading) == [(3, "phase 1 has a second heading here: its tasks are taken together")]
+        assert messages(reading) == [(3, "phase 1 has a second heading here: the tasks of both are one phase")]
 
 
 class TestTasksOutsideOfThePhases:

@@ -312,7 +312,7 @@ def test_oddities_are_reported_with_their_line(reading: Reading) -> None:
     first, second = line("### 86. Ticked"), line("### 86. The same")
     expected = {
         line("**Dependencies**: Requires Layer"): "read as a note, not as a dependency: Requires Layer 0 completion",
-        line("**Status**: DOCUMENTED"): "the status of 82 is unknown; taken as not started: DOCUMENTED LIMITATION",
+        line("**Status**: DOCUMENTED"): "the status of 82 is unknown; treated as not started: DOCUMENTED LIMITATION",
         line("**Priority**: whenever"): "not a priority: whenever",
         line("**Priority**: whenever")
         + 1: f"83 has a second status; the one on line {line('**Status**: [PLANNED]')} counts",

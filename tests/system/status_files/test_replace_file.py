@@ -105,7 +105,7 @@ def test_a_disk_error_at_any_step_leaves_the_old_or_the_new_text() -> None:
             with intercept_steps(act):
                 put(source)
         except SourceWriteError as error:
-            assert "there is no room" in error.message  # noqa: PT017 - not every step is one that matters
+            assert "there is not enough space" in error.message  # noqa: PT017 - not every step is one that matters
         assert source.text in {BEFORE, AFTER}, f"from step {number} on of {steps}"
         source.save(BEFORE)
         put(source)  # whatever was left is taken up

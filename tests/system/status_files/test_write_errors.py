@@ -69,7 +69,7 @@ def test_a_disk_that_fails_from_any_step_on_loses_nothing() -> None:
         printed = f"from step {number} on"
         with failing(number, float("inf"), errno.ENOSPC) as made:
             if number <= 30:
-                with pytest.raises(SourceWriteError, match="there is no room: No space left on device"):
+                with pytest.raises(SourceWriteError, match="there is not enough space: No space left on device"):
                     source.write_during_edits(saved)
             else:
                 with suppress(SourceWriteError):
@@ -92,7 +92,7 @@ def test_a_refused_write_leaves_no_files(source: StatusFileSetup, monkeypatch: p
     with pytest.raises(SourceWriteError) as error:
         source.write("one")
     assert str(error.value) == (
-        f"no status could be written to {source.path}, there is no room: No space left on device\n"
+        f"no status could be written to {source.path}, there is not enough space: No space left on device\n"
         "  free some space; the statuses are kept in plait's own records and written when plait next runs here"
     )
     assert source.pauses == [0.05, 0.2, 0.8]
@@ -107,7 +107,7 @@ def test_a_write_whose_intent_cannot_be_written_leaves_no_files(
         raise OSError(errno.EIO, os.strerror(errno.EIO))
 
     monkeypatch.setattr(os, "replace", refuse)
-    with pytest.raises(SourceWriteError, match="look at the disk"):
+    with pytest.raises(SourceWriteError, match="check the disk"):
         source.write("one")
     assert source.hidden_files == []
 
@@ -118,7 +118,7 @@ def test_a_file_size_limit_is_an_error(source: StatusFileSetup) -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, hard))
     try:
-        with pytest.raises(SourceWriteError, match="there is no room: File too large"):
+        with pytest.raises(SourceWriteError, match="there is not enough space: File too large"):
             source.write("one")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
@@ -147,7 +147,7 @@ except OSError:
 try:
     site.write("one")
 except SourceWriteError as error:
-    print("no room" in error.message, site.text == text, site.hidden_files)
+    print("not enough space" in error.message, site.text == text, site.hidden_files)
 full.unlink()
 print(site.write("one").changed, "one: completed" in site.text, site.hidden_files)
 """

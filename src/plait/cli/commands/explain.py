@@ -98,13 +98,15 @@ def _add_attempt(page: Page, attempt: PastAttempt) -> None:
     for part in attempt.told:
         _add_told(page, part)
     if attempt.told_check is not None:
-        page.add_line((f"  {'':<9} told: the end of the output of {format_attempt_label(attempt.told_check)}", "dim"))
+        page.add_line(
+            (f"  {'':<9} feedback: the end of the output of {format_attempt_label(attempt.told_check)}", "dim")
+        )
     if attempt.then:
         page.add_line((f"  {'':<9} retried: {fmt.truncate_line(attempt.then, width)}", "dim"))
 
 
 _TOLD_LABELS = {
-    FeedbackSource.PERSON: "feedback",
+    FeedbackSource.PERSON: "person",
     FeedbackSource.ANSWER: "answer",
     FeedbackSource.REVIEW: "review comments",
     FeedbackSource.CHECK: "failed check",
@@ -116,7 +118,7 @@ _MAX_TOLD_LINES = 12
 
 def _add_told(page: Page, part: FeedbackPart) -> None:
     first, *others = part.text.strip().splitlines()
-    page.add_line((f"  {'':<9} told ({_TOLD_LABELS[part.source]}): {first}", "dim"))
+    page.add_line((f"  {'':<9} feedback ({_TOLD_LABELS[part.source]}): {first}", "dim"))
     for line in others[: _MAX_TOLD_LINES - 1]:
         page.add_line((f"  {'':<9}   {line}".rstrip(), "dim"))
     if len(others) >= _MAX_TOLD_LINES:

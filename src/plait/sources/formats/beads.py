@@ -201,7 +201,7 @@ class _IssueFile:
         status = node.get("status")
         if status is not None and parse_issue_status(status) is None:
             shown = json_tasks.collapse_whitespace(str(status))[:40]
-            self._warn(issue.number, f"{issue.id}: {shown} is not a known status; taken as open")
+            self._warn(issue.number, f"{issue.id}: {shown} is not a known status; treated as open")
         estimate: float | None = None
         minutes = node.get("estimated_minutes")
         if isinstance(minutes, int | float) and not isinstance(minutes, bool) and 0 < minutes < 1e6:

@@ -114,7 +114,7 @@ class PlanOrder:
             what = "phase" if known is self._phases else "task"
             names = ", ".join(dict.fromkeys(missing)) or note.name
             message = f"this note names {names}, but there is no such {what}"
-            self._warn(note.line, message, "The others that it names are taken.")
+            self._warn(note.line, message, "The others that it names are used.")
         if note.is_parallel:
             group = {name for reference in note.references for name in self._phases.find(reference)}
             for name in group:
@@ -152,7 +152,7 @@ class PlanOrder:
         return f"phase {phases[0]}", self._tasks.sort(self._members.get(phases[0], ()))
 
     def _add_verify_needs(self, outline: PlanOutline) -> None:
-        """Tasks that verify a phase come after all others of that phase."""
+        """Let tasks that verify a phase come after all others of that phase."""
         ordinary: dict[str | None, list[str]] = defaultdict(list)
         checks: dict[VerifyNote, list[str]] = defaultdict(list)
         for item in outline.items:
@@ -307,7 +307,7 @@ def _find_problems(document: Document, outline: PlanOutline) -> Iterator[Problem
         if not item.title:
             yield document.make_warning(item.start, f"{item.id} has no text", "Give it a text.")
         if item.box.character != " " and checkboxes.read_checkbox_status(item.box) is SourceStatus.TODO:
-            message = f"{item.id} is marked [{item.box.character}], which is unknown: taken as not done"
+            message = f"{item.id} is marked [{item.box.character}], which is unknown: treated as not done"
             yield document.make_warning(item.start, message, "Use [ ] or [x].")
 
 

@@ -31,7 +31,7 @@ _MAX_LINE_LENGTH = 1_000
 
 @dataclass(frozen=True, slots=True)
 class DependsClause:
-    """`(depends: 1.1, 2.3)`, as it is written. `unread`: no task could be read from it."""
+    """A clause `(depends: 1.1, 2.3)`, as it is written. `unread`: no task could be read from it."""
 
     line: int
     text: str
@@ -106,7 +106,7 @@ _NON_PHASE_SECTION = re.compile(
 
 @dataclass(slots=True)
 class PhaseHeading:
-    """`## Phase 1: Title`; `text` is the heading as written."""
+    """A heading `## Phase 1: Title`; `text` is the heading as written."""
 
     key: str
     title: str
@@ -261,7 +261,7 @@ class _OutlineBuilder:
             return
         self.outline.items.append(item)
         if self._again is not None:
-            message = f"phase {item.phase} has a second heading here: its tasks are taken together"
+            message = f"phase {item.phase} has a second heading here: the tasks of both are one phase"
             self._warn(self._again, message, "Give each phase a number of its own.")
             self._again = None
 

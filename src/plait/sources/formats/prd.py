@@ -77,7 +77,7 @@ def _build_entry(reader: JsonReader, name: str, node: JsonNode) -> SourceEntry:
     )
     passes = node.get("passes")
     if passes is not None and not isinstance(passes, bool):
-        reader.warn(node["passes"], f"{name}: passes must be true or false; taken as pending")
+        reader.warn(node["passes"], f"{name}: passes must be true or false; treated as pending")
     return SourceEntry(
         task, SourceStatus.DONE if passes is True else SourceStatus.TODO, mentions=find_mentions(f"{title}\n{body}")
     )

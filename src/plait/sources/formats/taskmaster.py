@@ -62,7 +62,9 @@ class TreeTask:
 
     @cached_property
     def status(self) -> SourceStatus:
-        """A closed task closes its subtasks; a task whose subtasks are closed, at least one as done, is done."""
+        """The status: a closed task closes its subtasks; a task whose subtasks are closed, at least one as done, is
+        done.
+        """
         if self.own_status.is_closed:
             return self.own_status
         if self.parent is not None:
@@ -206,7 +208,7 @@ def _build_entry(reader: JsonReader, task: TreeTask, needs: tuple[Need, ...], pr
     status = task.node.get("status")
     if status is not None and (not isinstance(status, str) or vocabulary.parse_status(status) is None):
         message = (
-            f"{task.id}: {json_tasks.collapse_whitespace(str(status))[:40]} is not a known status; taken as pending"
+            f"{task.id}: {json_tasks.collapse_whitespace(str(status))[:40]} is not a known status; treated as pending"
         )
         reader.warn(task.node["status"], message, "Task Master's are pending, in-progress, done, review, …")
     return SourceEntry(

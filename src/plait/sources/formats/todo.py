@@ -303,7 +303,7 @@ def _check_status(document: Document, item: TodoItem) -> Iterator[Problem]:
     status = statuses[0]
     parsed = todo_status.parse_status_value(status.text)
     if parsed is None and not item.heading.is_ticked:
-        message = f"the status of {item.id} is unknown; taken as not started: {_shorten(status.text) or 'nothing'}"
+        message = f"the status of {item.id} is unknown; treated as not started: {_shorten(status.text) or 'nothing'}"
         hint = "Write NOT STARTED, IN PROGRESS, COMPLETED, PARTIAL, BLOCKED, FAILED or ABANDONED."
         yield document.make_warning(status.field.line, message, hint)
     elif parsed is not SourceStatus.DONE and item.heading.is_ticked:
