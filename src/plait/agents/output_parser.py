@@ -225,7 +225,7 @@ class JsonLinesParser(_PhaseParser):
         self.finished, self.error = True, None
 
     def report_growing_spend(self, spend: Spend) -> Iterator[AgentEvent]:
-        """Report a spend that grows with every message only when it has grown by a quarter."""
+        """Report a spend as `report_spend` does, but only when it has grown by a quarter."""
         self.spend = self.spend.at_least(spend)
         if self.spend.tokens * 4 >= self._reported_spend.tokens * 5 and self.spend != self._reported_spend:
             self._reported_spend = self.spend

@@ -179,7 +179,7 @@ def load_effective_config(location: RepoLocation, saved: Mapping[str, str]) -> C
 
 
 def check_changes(location: RepoLocation, saved: Mapping[str, str], patch: Mapping[str, object]) -> SettingsChanges:
-    """Check changes: JSON values by name, or null to remove one. Raises InvalidSettingsError or ConfigError."""
+    """Check `patch`: JSON values by name, null to remove one. Raises InvalidSettingsError or ConfigError."""
     before, known_problems = _load_config(location, saved)
     texts, field_problems = _encode_values(saved, patch)
     if field_problems:

@@ -80,7 +80,7 @@ async def ask_once(session: ProjectSession, requests: Sequence[Request]) -> list
 
 
 async def ask_or_queue(session: ProjectSession, requests: Sequence[Request]) -> list[RequestAnswer]:
-    """Send requests as `ProjectSession.ask` does, but leave them unanswered, with a reason, if no engine starts."""
+    """Send requests as `ProjectSession.ask` does; if no engine starts, durable ones stay unanswered, with a reason."""
     try:
         return await session.ask(requests)
     except WorldError as error:
