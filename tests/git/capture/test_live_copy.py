@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -73,6 +73,27 @@ def test_a_link_that_appears_after_a_look_is_not_followed(
     assert copy_live_files(top, ["one.txt"], target) == ["one.txt"]
     monkeypatch.undo()
     assert not target.exists()
+
+
+@pytest.mark.parametrize("below", ["x/file", "x/new/file", "x/link"])
+def test_nothing_is_written_through_a_link_that_was_copied(tmp_path: Path, secret: Path, below: str) -> None:
+    """The agent exchanges the link for a folder in between."""
+    top, target = tmp_path / "top", tmp_path / "target"
+    (top / "folder" / "new").mkdir(parents=True)
+    for name in ("file", "new/file"):
+        (top / "folder" / name).write_text("hostile\n")
+    (top / "folder" / "link").symlink_to(secret)
+    (top / "x").symlink_to(secret.parent)
+
+    def list_and_swap() -> Iterator[str]:
+        yield "x"
+        (top / "x").unlink()
+        (top / "folder").rename(top / "x")
+        yield below
+
+    assert copy_live_files(top, list_and_swap(), target) == ["x", below]
+    assert (target / "x").readlink() == secret.parent
+    assert [path.name for path in secret.parent.iterdir()] == ["secret.txt"]
 
 
 def test_git_reads_copies_while_a_sandboxed_agent_may_be_running(

@@ -1,7 +1,8 @@
 """Copies of files in a worktree whose agent is running, read without following any link.
 
 Git looks at what a path is and opens it then. An agent that puts a link there in between has git read a file that it can't
-read itself in its sandbox, and finds its content among the repository's objects.
+read itself in its sandbox, and finds its content among the repository's objects. In the same way, a link could be copied before
+a file below it, which would then be written to where the link leads.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ def copy_live_files(top: Path, paths: Iterable[str], target: Path) -> list[str]:
 
     What can't be read, or is reached through a link, is not copied.
     """
-    found = []
+    found, target = [], Path(os.path.realpath(target))
     with ExitStack() as stack:
         root = os.open(top, _FOLDER_FLAGS & ~os.O_NOFOLLOW)
         stack.callback(os.close, root)
@@ -47,6 +48,8 @@ def _copy(root: int, path: str, target: Path) -> bool:
         mode = os.stat(name, dir_fd=at, follow_symlinks=False).st_mode
         if stat.S_ISDIR(mode):
             return True
+        if os.path.realpath(target.parent) != str(target.parent):
+            raise OSError(errno.ELOOP, "it is below a link that was copied", path)
         if stat.S_ISLNK(mode):
             link = os.readlink(name, dir_fd=at)
             target.parent.mkdir(parents=True, exist_ok=True)
