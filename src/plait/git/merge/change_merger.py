@@ -217,7 +217,8 @@ def map_errors(failure: str) -> Iterator[None]:
 def make_missing_commit_error(commit: str, description: str, error: type[WorldError] = WorldError) -> WorldError:
     return error(
         f"{description} {commit[:12] if commit.isalnum() else repr(commit)} is not in the repository any more",
-        hint="If it was pruned or never fetched, fetch it again. Otherwise drop the task, and retry it then.",
+        hint="If it was pruned or never fetched, fetch it again. Otherwise drop the task and retry it; plait unpause continues "
+        "a paused batch.",
     )
 
 
