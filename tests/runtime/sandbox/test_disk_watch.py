@@ -49,6 +49,14 @@ def test_what_was_there_before_does_not_count(tmp_path: Path) -> None:
     assert measure_new_files([str(tmp_path)], find_change(tmp_path / "old") + 1) == {}
 
 
+def test_endlessly_many_folders_are_too_much(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(5):
+        (tmp_path / str(number)).mkdir()
+    assert sum(measure_new_files([str(tmp_path)], 0).values()) < MB
+    monkeypatch.setattr("plait.runtime.sandbox.disk_watch._MAX_FOLDERS", 5)
+    assert sum(measure_new_files([str(tmp_path)], 0).values()) > MB
+
+
 @pytest.mark.parametrize("mode", [0o000, 0o300, 0o400])
 def test_files_in_a_folder_that_its_owner_may_not_read_count(mode: int) -> None:
     with TemporaryDirectory() as folder:

@@ -21,6 +21,7 @@ _WATCH_FILE = "watched"  # in the attempt's private folder; no file of the attem
 _BLOCK_BYTES = 512  # of st_blocks
 _LISTABLE = stat.S_IRUSR | stat.S_IXUSR
 _TOO_MUCH = 1 << 62
+_MAX_FOLDERS = 2_000_000  # no work has more, and an attempt that makes new ones meanwhile would never be done with
 
 
 def write_watch(private: Path, disk: int, folders: Iterable[str]) -> None:
@@ -72,12 +73,14 @@ def measure_new_files(folders: Iterable[str], since_ns: int) -> Sizes:
     """The sizes of files that were changed since then, by a time that programs can't set.
 
     An attempt can't hide any: a folder that its owner may not read is made readable, and one whose path is longer than any
-    that the system takes counts as too much.
+    that the system takes, or endlessly many folders, count as too much.
     """
     found: Sizes = {}
     waiting = [*folders]
     tops = [os.path.realpath(folder) for folder in waiting]
-    while waiting:
+    for _ in range(_MAX_FOLDERS):
+        if not waiting:
+            return found
         folder = waiting.pop()
         try:
             with _open_folder(folder, tops) as fd, os.scandir(fd) as entries:
@@ -90,6 +93,7 @@ def measure_new_files(folders: Iterable[str], since_ns: int) -> Sizes:
         except OSError as error:
             if error.errno == errno.ENAMETOOLONG:
                 found[0, 0] = _TOO_MUCH
+    found[0, 0] = _TOO_MUCH
     return found
 
 
