@@ -76,35 +76,18 @@ def create_bundle(
     git_dir: Path,
     refs: Mapping[str, str],
     have: Collection[str],
-    environment: Mapping[str, str] | None = None,
     *,
     boundary: Sequence[str] | None = None,
 ) -> bytes:
-    """As `write_bundle`, in memory; empty if the receiver has everything."""
-    if {*refs.values()} <= {*have}:
-        return b""
-    with open_scratch_file(git_dir) as file:
-        size = write_bundle(git_dir, file, refs, have, environment, boundary=boundary)
-        file.seek(0)
-        return file.read(size)
-
-
-def write_bundle(  # noqa: PLR0913 - what travels, where to, and what is known of it
-    git_dir: Path,
-    file: IO[bytes],
-    refs: Mapping[str, str],
-    have: Collection[str],
-    environment: Mapping[str, str] | None = None,
-    *,
-    boundary: Sequence[str] | None = None,
-) -> int:
-    """Write a bundle of the commits of `refs`, by the names that they get in it, to an empty file. Returns its size.
+    """A bundle of the commits of `refs`, by the names that they get in it; empty if the receiver has everything.
 
     `have` are commits of the receiver; those that are unknown here are ignored. `boundary` are those that the new commits
-    follow, if that is known, and then all of both are here. 0: the receiver has everything. Raises UserError for a partial
-    clone, and WorldError if a commit is missing, the bundle gets too large or the disk is full.
+    follow, if that is known, and then all of both are here. Raises UserError for a partial clone, and WorldError if a commit is
+    missing, the bundle gets too large or the disk is full.
     """
-    git = open_git(git_dir, environment)
+    if {*refs.values()} <= {*have}:
+        return b""
+    git = open_git(git_dir)
     require_complete(git)
     known = filter_commits(git, {*have, *refs.values()}) if boundary is None else {*have, *refs.values()}
     if missing := [commit for commit in refs.values() if commit not in known]:
@@ -112,17 +95,19 @@ def write_bundle(  # noqa: PLR0913 - what travels, where to, and what is known o
             f"{git_dir} has no commit {missing[0]}", hint="Fetch it, or start from a commit that is there."
         )
     held = sorted(known & {*have})
-    if {*refs.values()} <= {*held}:
-        return 0
     header = format_header(_find_boundary(git, refs.values(), held) if boundary is None else boundary, refs)
-    file.write(header)
-    file.flush()
-    _write_pack(git, refs.values(), held, file)
-    size = file.seek(0, os.SEEK_END)
-    if size > MAX_BYTES:
-        raise WorldError(f"the commits take {size >> 20} MB, and a node can be sent {MAX_BYTES >> 20} MB at once")
-    file.seek(len(header))
-    return size if read_pack_count(file) else 0
+    with open_scratch_file(git_dir) as file:
+        file.write(header)
+        file.flush()
+        _write_pack(git, refs.values(), held, file)
+        size = file.seek(0, os.SEEK_END)
+        if size > MAX_BYTES:
+            raise WorldError(f"the commits take {size >> 20} MB, and a node can be sent {MAX_BYTES >> 20} MB at once")
+        file.seek(len(header))
+        if not read_pack_count(file):
+            return b""
+        file.seek(0)
+        return file.read(size)
 
 
 def open_scratch_file(git_dir: Path) -> IO[bytes]:
@@ -182,16 +167,15 @@ def _write_pack(git: Git, tips: Collection[str], held: Collection[str], file: IO
 
 
 @contextmanager
-def open_bundle(git_dir: Path, data: bytes | Path) -> Iterator[IO[bytes]]:
-    """A bundle in a file, or copied to one if it is large: git reads it from there. Raises WorldError."""
-    if isinstance(data, bytes) and len(data) <= _MAX_PIPED_BYTES:
+def open_bundle(git_dir: Path, data: bytes) -> Iterator[IO[bytes]]:
+    """A large one is copied to a file: git reads it from there. Raises WorldError."""
+    if len(data) <= _MAX_PIPED_BYTES:
         yield io.BytesIO(data)
         return
     try:
-        with open_scratch_file(git_dir) if isinstance(data, bytes) else data.open("rb") as file:
-            if isinstance(data, bytes):
-                file.write(data)
-                file.flush()
+        with open_scratch_file(git_dir) as file:
+            file.write(data)
+            file.flush()
             yield file
     except OSError as error:
         raise WorldError(f"the bundle can't be stored or read: {error.strerror or error}") from error

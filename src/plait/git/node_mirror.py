@@ -143,7 +143,7 @@ def tidy_mirror(path: Path) -> None:
             git.run("prune", "--expire=now")
 
 
-def receive_commits(git_dir: Path, data: bytes | Path, refs: Mapping[str, str]) -> None:
+def receive_commits(git_dir: Path, data: bytes, refs: Mapping[str, str]) -> None:
     """Store the commits of a bundle, and set these refs, which may be there already. Empty data: only set the refs.
 
     Can be killed at any instant and done again; several may run at once. Raises MissingCommitsError if the mirror lacks what
@@ -152,7 +152,7 @@ def receive_commits(git_dir: Path, data: bytes | Path, refs: Mapping[str, str]) 
     """
     git = open_git(git_dir)
     with hold_lock(_lock_file(git_dir), shared=True):
-        if data == b"":
+        if not data:
             with share_readers():
                 is_known = all(
                     _has_pack(git_dir, ref, commit) or git.resolve_commit(ref) == commit for ref, commit in refs.items()

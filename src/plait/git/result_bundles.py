@@ -128,7 +128,7 @@ def create_result_bundle(git_dir: Path, attempt: Attempt, tip: str, base: str, p
 
 
 def take_over_result(
-    git_dir: Path, data: bytes | Path, expected: ExpectedResult, environment: Mapping[str, str] | None = None
+    git_dir: Path, data: bytes, expected: ExpectedResult, environment: Mapping[str, str] | None = None
 ) -> TakenResult:
     """As ResultReceiver.take."""
     with closing(ResultReceiver(git_dir, expected.base, environment)) as receiver:
@@ -158,7 +158,7 @@ class ResultReceiver:
     def close(self) -> None:
         self._cleanup.close()
 
-    def take(self, data: bytes | Path, expected: ExpectedResult) -> TakenResult:
+    def take(self, data: bytes, expected: ExpectedResult) -> TakenResult:
         """Check what a node returned, and put it into the repository. Can be killed at any instant, and done again.
 
         Raises RejectedResultError if the result breaks a rule, BundleError if it is damaged or incomplete, StaleResultError if
@@ -258,11 +258,11 @@ def _require_unused(common: Path, branch: str) -> None:
             )
 
 
-def _store_checked(quarantine: Git, git: Git, data: bytes | Path, expected: ExpectedResult, scratch: Path) -> _Stored:
+def _store_checked(quarantine: Git, git: Git, data: bytes, expected: ExpectedResult, scratch: Path) -> _Stored:
     """Store the bundle's objects in the quarantine and check them."""
     saved: dict[str, str] = {}
     pack, count = None, 0
-    if data != b"":
+    if data:
         with open_bundle(git.cwd, data) as file:
             header = read_header(file)
             saved = _check_refs(header.refs, expected)  # the quarantine has nothing yet but what the repository has
