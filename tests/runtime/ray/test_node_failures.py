@@ -207,6 +207,36 @@ def test_an_attempt_that_was_lost_does_not_go_on(tmp_path: Path, harness: RayHar
     assert harness.wait_until(lambda: not is_alive(pid))
 
 
+def test_a_process_that_finds_lost_work_leaves_the_next_attempt_alone(tmp_path: Path) -> None:
+    """As a preflight does, beside the engine, on a node that came back and has the task's next attempt."""
+    go, placements = tmp_path / "go", Placements(StateFolder(tmp_path / "state"))
+    with (
+        loopback_nodes(tmp_path / "nodes", {"one": 1, "two": 1}) as nodes,
+        loopback_harness(tmp_path, nodes, lease_seconds=4.0) as harness,
+    ):
+        script, base = f"until [ -e {go} ]; do sleep 0.05; done; echo done >file", harness.commit_file("file", "")
+        lost, other = (
+            replace(harness.make_worktree_job("", base, task), argv=("sh", "-c", script), capture=None)
+            for task in ("lost", "other")
+        )
+        for job in (lost, other):
+            harness.executor.start(job)
+        assert harness.wait_until(lambda: len(harness.callbacks.launches) == 2)
+        first = placements.read(lost.attempt)
+        assert first is not None
+        nodes[first.node].stop()
+        assert isinstance(harness.wait_for_end(lost.attempt), str)
+        again = replace(lost, attempt=replace(lost.attempt, n=2))
+        harness.executor.start(again)  # it waits: the other node is full
+        nodes[first.node].running.set()
+        assert harness.wait_until(lambda: len(harness.callbacks.launches) == 3)
+        harness.open_executor(RecordedCallbacks())
+        assert harness.wait_until(lambda: getattr(placements.read(lost.attempt), "node", None) == "")
+        go.touch()
+        assert harness.wait_for_end(again.attempt) == 0
+        assert isinstance(harness.capture(again), CapturedChange)
+
+
 def test_a_node_that_lost_its_files_gets_the_ignored_ones_again(
     harness: RayHarness, nodes: dict[str, LoopbackNode]
 ) -> None:

@@ -197,6 +197,10 @@ class EngineSpace:
         known = self.attempts.get(replace(attempt, n=attempt.n - 1))
         return known is not None and known.report.state == EXITED
 
+    def is_working(self, batch: str, task: str) -> bool:
+        """Whether an attempt of the task is running or about to."""
+        return any(known.is_active for each, known in self.attempts.items() if (each.batch, each.task) == (batch, task))
+
     def find_base(self, batch: str, task: str) -> str:
         """The commit that the task started from; empty: its attempts were forgotten with their lease."""
         own = (known for each, known in self.attempts.items() if (each.batch, each.task) == (batch, task))

@@ -360,6 +360,8 @@ class NodeService:
                 finally:
                     self._in_loop(lambda: space.removing.discard(body.batch))
             return wire.ReleaseReply()
+        if self._in_loop(lambda: space.is_working(body.batch, body.task)):
+            return wire.ReleaseReply()  # asked for because of an attempt before this one
         base = self._in_loop(lambda: space.find_base(body.batch, body.task))
         self._in_worker(body.batch, body.task, lambda: space.release(body, base))
         saved = Attempt(body.batch, body.task, Step.WRITE, 1)  # any attempt: some were forgotten with their lease
