@@ -158,6 +158,19 @@ new MutationObserver((changes) => {
 """
 
 
+def test_the_graph_of_an_ended_batch_opens_at_its_beginning(project: TempProject, open_window: OpenWindow) -> None:
+    """Though its longest path begins far from it."""
+    for phase in range(1, 9):
+        project.task(f"{phase:02}", f"echo {phase} > {phase}.txt", phase=phase)
+    project.task("09", "echo 9 > 9.txt", phase=8, needs="[08]")
+    project.commit_all()
+    assert project.plait("run", "--yes").code == 0
+    window = open_window()
+    window.go(f"/batches/{project.batch().id}/graph")
+    expect(_node(window.page, "01", "done")).to_be_in_viewport()
+    expect(_node(window.page, "08", "done")).not_to_be_in_viewport()
+
+
 # Points of lines that are behind a task, though the line leads to none or to another one; whatever the zoom.
 _BEHIND_TASKS = """
 (graph) => {

@@ -52,7 +52,7 @@ def test_merges_are_listed_in_order_and_one_is_dropped(
     project.task("01-walls", f"while [ ! -e {go} ]; do sleep 0.05; done; echo walls > walls.txt")
     project.task("02-roof", "echo roof > roof.txt", verify="test -e roof.txt")
     project.task("03-door", "echo door > door.txt", needs="[01-walls]", touches="[doors/]")
-    project.task("04-lamp", "exit 1")
+    project.task("04-lamp", "exit 1", title="A lamp over the door")
     project.commit_all()
     front = project.start("run", "--yes", "--retries", "0")
     _until_done(project, "02-roof")
@@ -67,7 +67,7 @@ def test_merges_are_listed_in_order_and_one_is_dropped(
     expect(roof).to_contain_text("+1")
     expect(roof).to_contain_text("verified")
 
-    expect(page.get_by_text("04-lamp")).to_be_visible()  # what isn't included comes first
+    expect(page.get_by_text("A lamp over the door")).to_be_visible()  # what isn't included comes first
     places = [page.get_by_text(text).bounding_box() for text in ("1 task not merged", "in 3 files · 3 tasks")]
     assert places[0]
     assert places[1]
@@ -202,7 +202,7 @@ def test_a_person_resolves_a_conflict_file_by_file(
     resolved = thread.get_by_role("listitem").filter(has_text="Conflict resolved by a person").first
     expect(resolved).to_contain_text("colour.txt this task's version")
     expect(resolved).to_contain_text("house.txt edited")
-    expect(thread.locator(":scope > li").nth(-2)).to_contain_text("Merged")
+    expect(thread.locator(":scope > li").nth(-1)).to_contain_text("Merged")
     resolved.get_by_role("button", name="Diff of the resolved conflict").click()
     panel = page.get_by_role("complementary", name="02-stone")
     expect(panel.get_by_role("combobox", name="Changes")).to_contain_text("Resolved conflict")

@@ -229,6 +229,10 @@ function Answer({ run }: { run: Run }) {
         dir="auto"
         value={text}
         onChange={({ target }) => setText(target.value)}
+        onKeyDown={({ key, ctrlKey, metaKey, currentTarget }) => {
+          // Browsers send forms on Enter alone; every other answer on the page is sent so.
+          if (key === "Enter" && (ctrlKey || metaKey)) currentTarget.form?.requestSubmit();
+        }}
       />
       <Button kind="primary" type="submit" disabled={reason} busy={busy}>
         Answer

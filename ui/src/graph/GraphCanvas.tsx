@@ -95,7 +95,7 @@ function Canvas({ graph, hidden, open, shape, layout }: CanvasProps) {
   return (
     <GraphActionsContext value={actions}>
       <div ref={frame} className={styles.canvas}>
-        <ReactFlow colorMode={theme} onInit={() => view.showInitial(initialTask(graph))} {...CANVAS_PROPS}>
+        <ReactFlow colorMode={theme} onInit={() => view.showInitial(runningTask(graph))} {...CANVAS_PROPS}>
           <PhaseBands bands={layout.bands} />
           <EdgeLayer edges={edgeRoutes} hidden={hidden} />
           <TaskNodes graph={graph} layout={layout} />
@@ -118,8 +118,12 @@ function useInitialFocus(graph: Graph): void {
 }
 
 /** A running task, else the start of the longest path. */
-function initialTask({ nodes, criticalPath }: Graph): string | null {
-  return nodes.find(({ status }) => isAtWork(status))?.taskId ?? criticalPath[0] ?? nodes[0]?.taskId ?? null;
+function initialTask(graph: Graph): string | null {
+  return runningTask(graph) ?? graph.criticalPath[0] ?? graph.nodes[0]?.taskId ?? null;
+}
+
+function runningTask({ nodes }: Graph): string | null {
+  return nodes.find(({ status }) => isAtWork(status))?.taskId ?? null;
 }
 
 /** Everything outside of the chain is dimmed by this attribute, so that only the chain renders again. */

@@ -24,7 +24,7 @@ export function useViewport(layout: Layout, frame: RefObject<HTMLElement | null>
     const bounds = layoutBounds(layout);
     const showAll = () => fitViewport(bounds, size(), MIN_ZOOM);
     const fit = () => void flow.setViewport(showAll(), { duration: animationMs() });
-    /** Shows everything if that is readable, else what is around this task. */
+    /** Shows everything if that is readable, else what is around this task; without one, the beginning. */
     const showInitial = (id: string | null) =>
       void flow.setViewport(fitViewport(bounds, size(), READABLE_ZOOM, layout.places.get(id ?? "")));
     return { fit, showInitial };

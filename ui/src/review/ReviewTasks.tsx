@@ -177,10 +177,8 @@ export function ReadFirst({
         {suggestions.map(({ taskId, reasons }) => {
           const { diffstat = null, title = taskId } = byId.get(taskId) ?? {};
           return (
-            <li key={taskId} className={styles.unmergedTask} title={spellOutBidi(title)}>
-              <button type="button" className={styles.unmergedName} onClick={() => onOpen(taskId, true)}>
-                <bdi>{taskId}</bdi>
-              </button>
+            <li key={taskId} className={styles.unmergedTask}>
+              <TaskName taskId={taskId} title={title} onClick={() => onOpen(taskId, true)} />
               <span className={styles.reason}>{reasons.join(", ")}</span>
               {diffstat !== null && <span className={styles.facts}>{formatDiffstat(diffstat)}</span>}
             </li>
@@ -188,6 +186,21 @@ export function ReadFirst({
         })}
       </ul>
     </Section>
+  );
+}
+
+function TaskName({ taskId, title, onClick }: { taskId: string; title: string; onClick(): void }) {
+  return (
+    <>
+      <button type="button" className={styles.unmergedName} onClick={onClick}>
+        <bdi>{taskId}</bdi>
+      </button>
+      {title !== taskId && (
+        <span className={styles.unmergedTitle} dir="auto">
+          {spellOutBidi(title)}
+        </span>
+      )}
+    </>
   );
 }
 
@@ -228,17 +241,11 @@ export function Unmerged({ batchId, tasks }: { batchId: string; tasks: readonly 
       <summary>{pluralize(tasks.length, "task")} not merged</summary>
       <ul>
         {tasks.map((task) => (
-          <li key={task.taskId} className={styles.unmergedTask} title={spellOutBidi(task.title)}>
+          <li key={task.taskId} className={styles.unmergedTask}>
             <span className={styles.status}>
               <TaskStatusBadge status={task.status} />
             </span>
-            <button
-              type="button"
-              className={styles.unmergedName}
-              onClick={() => openTask({ task: task.taskId, batch: batchId })}
-            >
-              <bdi>{task.taskId}</bdi>
-            </button>
+            <TaskName {...task} onClick={() => openTask({ task: task.taskId, batch: batchId })} />
             <span className={styles.reason} title={spellOutBidi(task.reason)} dir="auto">
               {spellOutBidi(task.short || task.reason)}
             </span>

@@ -106,7 +106,7 @@ export function suggestReading(
     const undeclared = change?.undeclared ?? [];
     const lines = countLines(task);
     const reasons = [
-      lines >= LARGE_LINES && lines >= LARGE_SHARE * median && `${lines} lines changed`,
+      lines >= LARGE_LINES && lines >= LARGE_SHARE * median && `${pluralize(lines, "line")} changed`,
       spans.some(({ kind, result }) => kind === "merge" && result === "conflicted") && "conflicted before",
       task.attempt >= MANY_ATTEMPTS && `needed ${task.attempt} attempts`,
       mostVerified && isVerified(timelines.get(task.taskId)) === null && "not verified",
