@@ -64,8 +64,8 @@ def test_three_selected_tasks_run_in_parallel_to_a_merged_branch(project: TempPr
 
 
 def test_one_task_runs_from_its_card_its_menu_or_its_panel(project: TempProject, open_window: OpenWindow) -> None:
-    for name in ("01-walls", "02-roof", "03-door"):
-        project.task(name, f"echo {name} > {name}.txt")
+    for phase, name in enumerate(("01-walls", "02-roof", "03-door"), 1):
+        project.task(name, f"echo {name} > {name}.txt", phase=phase)
     project.commit_all()
     page = open_window().page
     roof = page.locator("[data-card='02-roof']")
@@ -73,6 +73,7 @@ def test_one_task_runs_from_its_card_its_menu_or_its_panel(project: TempProject,
     roof.get_by_role("toolbar").get_by_role("button", name="Run").click()
     expect(_plan(page)).to_contain_text("02-roof")
     expect(_plan(page)).not_to_contain_text("01-walls")
+    expect(_plan(page).get_by_role("listitem").filter(has_text="0 of 1 done")).to_have_count(1)  # its phase only
     _plan(page).get_by_role("button", name="Cancel").click()
     roof.click(button="right")
     page.get_by_role("menuitem", name="Run…").click()

@@ -109,20 +109,23 @@ function SharedFiles({ plan: { conflicts } }: { plan: Plan }) {
   );
 }
 
-function Phases({ plan: { phases } }: { plan: Plan }) {
-  if (phases.length === 0) return null;
+/** Those of the tasks that are about to run. */
+function Phases({ plan: { phases, tasks } }: { plan: Plan }) {
+  const own = new Set(tasks.map(({ phase }) => phase));
+  const shown = phases.filter(({ id }) => own.has(id));
+  if (shown.length === 0) return null;
   const nameOf = (id: string) => phases.find((phase) => phase.id === id)?.title || id;
   return (
     <section className={styles.section}>
       <h3>Phases</h3>
       <ul>
-        {phases.map(({ id, title, after, gate, settled, total }) => (
+        {shown.map(({ id, title, after, gate, settled, total }) => (
           <li key={id} className={styles.row}>
             {spellOutBidi(title || id)} <span className={styles.muted}>{`${settled} of ${total} done`}</span>
             {after.length > 0 && (
               <p className={styles.need}>
                 starts when {gate === null ? "enough" : `${Math.round(gate * 100)}%`} of{" "}
-                {spellOutBidi(after.map(nameOf).join(", "))} is done
+                {spellOutBidi(new Intl.ListFormat("en").format(after.map(nameOf)))} is done
               </p>
             )}
           </li>
