@@ -172,6 +172,7 @@ def test_what_needs_the_user_is_handled_where_it_is_shown(project: TempProject, 
     asked.get_by_role("textbox", name="Answer 04-paint").click()
     page.keyboard.type("make it blue", delay=KEY_MS)
     page.keyboard.press("ControlOrMeta+Enter")
+    expect(page.get_by_text("Sent your message to 04-paint")).to_be_visible()
     expect(asked).to_have_count(0)
 
     over = _for_you(page).filter(has_text="Charge and refund")

@@ -21,7 +21,7 @@ const ACTION_LABELS: Record<TaskAction | BatchAction, string> = {
   retry: "Retrying",
   recheck: "Rechecking",
   drop: "Dropping",
-  feedback: "Sent feedback to",
+  feedback: "Sent your message to",
 };
 
 /** True if the request was granted or accepted. A refusal is shown as a toast. */

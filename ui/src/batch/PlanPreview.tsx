@@ -34,7 +34,9 @@ function summarize(plan: Plan): string[] {
   return [
     pluralize(countTasks(plan), "task"),
     pluralize(plan.waves.length, "wave"),
-    plan.eta === null ? "no time estimate yet" : `about ${formatDuration(plan.eta)} (${plan.etaBasis})`,
+    plan.eta === null
+      ? "no time estimate yet"
+      : `about ${formatDuration(Math.max(1, plan.eta))} (${plan.etaBasis})`,
     costText === "" ? "" : `about ${costText}`,
     plan.sandbox === "off" ? "" : `sandbox ${plan.sandbox}`,
   ].filter(Boolean);

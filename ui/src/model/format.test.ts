@@ -33,6 +33,7 @@ describe("durations", () => {
 
   it("that remain are approximate, and longer than expected once exceeded", () => {
     expect(formatTimeLeft("2026-11-15T10:06:00.000Z", NOW)).toBe("about 6m 00s left");
+    expect(formatTimeLeft("2026-11-15T10:00:00.200Z", NOW)).toBe("about 1s left");
     expect(formatTimeLeft("2026-11-15T09:00:00.000Z", NOW)).toBe("longer than expected");
   });
 });

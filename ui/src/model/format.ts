@@ -75,7 +75,7 @@ export function formatTime(instant: string, now: number): string {
 /** `about 6m left`, or `longer than expected` once the estimate has passed. */
 export function formatTimeLeft(instant: string, now: number): string {
   const seconds = (Date.parse(instant) - now) / 1000;
-  return seconds <= 0 ? "longer than expected" : `about ${formatDuration(seconds)} left`;
+  return seconds <= 0 ? "longer than expected" : `about ${formatDuration(Math.max(1, seconds))} left`;
 }
 
 /** Characters that change the direction of the text after them, spelled out: they could make a text read as another. */
