@@ -1,10 +1,8 @@
-import python from "highlight.js/lib/languages/python";
-import { describe, expect, it } from "vitest";
-import { highlightLines, languageOf } from "./highlight";
-import { lowlight } from "./lowlight";
+import { beforeAll, describe, expect, it } from "vitest";
+import { highlightLines, languageOf, loadGrammar } from "./highlight";
 import { parseDiff } from "./parseDiff";
 
-lowlight.register("python", python);
+beforeAll(() => loadGrammar("python"));
 
 function rangesOf(...texts: string[]): string[][] {
   const [file] = parseDiff(
@@ -13,7 +11,7 @@ function rangesOf(...texts: string[]): string[][] {
     ),
   );
   const lines = file?.hunks[0]?.lines ?? [];
-  const found = highlightLines(lowlight, "python", lines);
+  const found = highlightLines("python", lines);
   return lines.map((line) =>
     (found.get(line) ?? []).map(({ start, end, syntax }) => `${syntax} ${line.text.slice(start, end)}`),
   );

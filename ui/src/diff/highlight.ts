@@ -2,6 +2,7 @@
    of them is. The result is ranges of lines, never markup. */
 
 import type { LanguageFn } from "highlight.js";
+import { createLowlight } from "lowlight";
 import { useEffect, useMemo, useState } from "react";
 import type { FileChange, Line } from "./parseDiff";
 
@@ -85,13 +86,8 @@ export function languageOf(path: string): string | null {
   return LANGUAGES.get(name.slice(name.lastIndexOf(".") + 1)) ?? null;
 }
 
-/** Grammars as far as they are loaded. */
-export interface Highlighter {
-  highlight(language: string, text: string): SyntaxNode | null;
-}
-
 /** What a grammar says of a text, as a tree. */
-export interface SyntaxNode {
+interface SyntaxNode {
   readonly type: string;
   readonly value?: string;
   readonly properties?: { readonly className?: unknown };
@@ -104,7 +100,7 @@ const MAX_LANGUAGES = 8; // of one diff
 export function useHighlighting(
   files: readonly FileChange[],
 ): (file: FileChange, line: Line) => readonly SyntaxRange[] {
-  const [loaded, setLoaded] = useState<{ highlighter: Highlighter; languages: number } | null>(null);
+  const [loaded, setLoaded] = useState<readonly string[]>([]);
   useEffect(() => {
     const languages = [...new Set(files.flatMap(({ path }) => languageOf(path) ?? []))].slice(
       0,
@@ -112,35 +108,27 @@ export function useHighlighting(
     );
     if (languages.length === 0) return;
     let current = true;
-    void loadHighlighter(languages).then(
-      (highlighter) => {
-        if (current) setLoaded({ highlighter, languages: languages.length });
-      },
-      () => undefined, // it is readable without colours
-    );
+    void Promise.allSettled(languages.map(loadGrammar)).then(() => {
+      if (current) setLoaded(languages); // without one that failed, its files are readable without colours
+    });
     return () => {
       current = false;
     };
   }, [files]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: with another grammar, lines are highlighted again
   return useMemo(() => {
     const blocks = new WeakMap<FileChange, ReadonlyMap<Line, Block>>();
-    return (file, line) => (loaded === null ? NO_RANGES : findRanges(loaded.highlighter, blocks, file, line));
+    return (file, line) => findRanges(blocks, file, line);
   }, [loaded]);
 }
 
-async function loadHighlighter(languages: readonly string[]): Promise<Highlighter> {
-  const { lowlight } = await import("./lowlight");
-  await Promise.all(
-    languages.map(async (language) => {
-      const load = GRAMMARS[language];
-      if (load !== undefined && !lowlight.registered(language))
-        lowlight.register(language, (await load()).default);
-    }),
-  );
-  return {
-    highlight: (language, text) =>
-      lowlight.registered(language) ? lowlight.highlight(language, text) : null,
-  };
+const lowlight = createLowlight();
+
+/** Of a known language. */
+export async function loadGrammar(language: string): Promise<void> {
+  const load = GRAMMARS[language];
+  if (load !== undefined && !lowlight.registered(language))
+    lowlight.register(language, (await load()).default);
 }
 
 const BLOCK_LINES = 200; // lines that are highlighted together
@@ -154,7 +142,6 @@ interface Block {
 }
 
 function findRanges(
-  highlighter: Highlighter,
   known: WeakMap<FileChange, ReadonlyMap<Line, Block>>,
   file: FileChange,
   line: Line,
@@ -165,7 +152,7 @@ function findRanges(
   known.set(file, blocks);
   const block = blocks.get(line);
   if (block === undefined) return NO_RANGES;
-  block.ranges ??= highlightLines(highlighter, language, block.lines);
+  block.ranges ??= highlightLines(language, block.lines);
   return block.ranges.get(line) ?? NO_RANGES;
 }
 
@@ -186,14 +173,12 @@ function splitBlocks(file: FileChange): ReadonlyMap<Line, Block> {
 }
 
 export function highlightLines(
-  highlighter: Highlighter,
   language: string,
   lines: readonly Line[],
 ): ReadonlyMap<Line, readonly SyntaxRange[]> {
   const found = new Map<Line, SyntaxRange[]>();
   const text = lines.map((line) => line.text).join("\n");
-  const tree = text.length > MAX_BLOCK_LENGTH ? null : highlighter.highlight(language, text);
-  if (tree === null) return found;
+  if (text.length > MAX_BLOCK_LENGTH || !lowlight.registered(language)) return found;
   let [index, column] = [0, 0];
   const add = (part: string, syntax: Syntax | null) => {
     for (const [place, piece] of part.split("\n").entries()) {
@@ -212,7 +197,7 @@ export function highlightLines(
     const inner = syntaxOf(node) ?? outer;
     for (const child of node.children ?? []) walk(child, inner);
   };
-  walk(tree, null);
+  walk(lowlight.highlight(language, text), null);
   return found;
 }
 

@@ -1,5 +1,0 @@
-/* The grammars' engine; without this file, all grammars would be bundled with it. */
-
-import { createLowlight } from "lowlight";
-
-export const lowlight = createLowlight();
