@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import CDPSession, Locator, Page, expect
+from playwright.sync_api import CDPSession, Locator, Page, Route, expect
 
 from tests.support.browser import OpenWindow
 from tests.support.temp_project import TempProject
@@ -287,3 +287,31 @@ def _heap(session: CDPSession) -> float:
     session.send("Performance.enable")
     result: dict[str, Any] = session.send("Performance.getMetrics")
     return next(float(each["value"]) for each in result["metrics"] if each["name"] == "JSHeapUsedSize")
+
+
+def test_what_is_typed_while_a_log_is_loading_reaches_its_search(project: TempProject, open_window: OpenWindow) -> None:
+    project.task("01-walls", "echo the first needle; echo walls > walls.txt")
+    project.commit_all()
+    assert project.plait("run", "--yes").code == 0
+    page = open_window().page
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/explain", hold)
+    page.locator('[data-card="01-walls"]').get_by_role("button").first.focus()
+    page.keyboard.press("Shift+L")
+    page.keyboard.type("/need", delay=60)
+    find = page.get_by_role("searchbox", name="Find in the log")
+    expect(find).to_have_value("need")
+    while held:
+        held.pop().continue_()
+    page.unroute("**/explain")
+    expect(page.get_by_role("combobox", name="Attempt")).to_be_visible()
+    page.keyboard.type("le", delay=60)
+    expect(find).to_have_value("needle")
+    expect(page.get_by_role("searchbox", name="Search tasks")).to_have_value("")
+    expect(page.get_by_text("1 match loaded")).to_be_visible()
+    page.get_by_role("radio", name="Pretty").check()  # the search is for every form of the log
+    expect(find).to_have_value("needle")

@@ -17,6 +17,7 @@ import {
 import styles from "./LogTab.module.css";
 import type { RunRef } from "./selectedTask";
 import { Transcript } from "./transcript/Transcript";
+import { EarlyFind, isSearching } from "./transcript/TranscriptFind";
 
 const FORMAT_LABELS = { pretty: "Pretty", raw: "Raw" } as const;
 
@@ -30,10 +31,14 @@ export function LogTab({ run, explanation }: Props) {
   const selection = useSelectedAttempt();
   const [readName, setReadName] = useState<string | null>(null);
   const [preferred, setPretty] = useState<boolean | null>(null);
+  const searchText = useState("");
   const { data, error, refetch } = explanation;
   if (data === undefined)
     return error === null ? (
-      <LoadingState what="Loading the log" />
+      <>
+        <EarlyFind text={searchText} />
+        <LoadingState what="Loading the log" />
+      </>
     ) : (
       <ErrorState error={error} onRetry={() => void refetch()} />
     );
@@ -60,6 +65,8 @@ export function LogTab({ run, explanation }: Props) {
         newest={newestAttempt(attempts, shown.step) === shown}
         end={shown.completedAt === null ? null : describeEnd(shown)}
         onReading={(reads) => setReadName(reads ? attemptName(shown) : null)}
+        searchText={searchText}
+        searching={isSearching()}
       >
         <AttemptSelect shown={shown} attempts={attempts} />
         <SegmentedControl

@@ -17,7 +17,12 @@ import { formatSize } from "../../model/format";
 import { CopyMenu, selectedText } from "./CopyMenu";
 import { Scrollbar } from "./Scrollbar";
 import styles from "./Transcript.module.css";
-import { TranscriptFind, type TranscriptSearch, useTranscriptSearch } from "./TranscriptFind";
+import {
+  type SearchText,
+  TranscriptFind,
+  type TranscriptSearch,
+  useTranscriptSearch,
+} from "./TranscriptFind";
 import { skippedRows, TranscriptRows } from "./TranscriptRows";
 import { TranscriptPages } from "./transcriptPages";
 import { type AttemptRef, createReader } from "./transcriptReader";
@@ -34,24 +39,31 @@ interface Props {
   end?: string | null;
   /** Called when the reader stops or starts following the end. */
   onReading?: (reads: boolean) => void;
+  /** What is searched for, if it is kept for other transcripts. */
+  searchText?: SearchText;
+  /** The search has the focus. */
+  searching?: boolean;
 }
 
 /** The transcript of an attempt, of any length. */
-export function Transcript({ of, newest, pretty, children, end = null, onReading }: Props) {
+export function Transcript({
+  of,
+  newest,
+  pretty,
+  children,
+  end = null,
+  onReading,
+  searchText,
+  searching = false,
+}: Props) {
   const [shown, view] = useTranscriptWindow(of, pretty);
   const latestOnReading = useRef(onReading);
   latestOnReading.current = onReading;
   useEffect(() => latestOnReading.current?.(!view.following), [view.following]);
-  const finder = useTranscriptSearch(shown);
+  const ownText = useState("");
+  const finder = useTranscriptSearch(shown, searchText ?? ownText);
   const scroller = useRef<HTMLDivElement>(null);
   useCommands([
-    {
-      id: "log-find",
-      title: "Find in the log",
-      group: "Task",
-      keys: ["/"],
-      run: () => document.getElementById(FIND_ID)?.focus(),
-    },
     { id: "log-end", title: "Go to the end of the log", group: "Task", run: () => void shown.jumpToEnd() },
     { id: "log-start", title: "Go to the start of the log", group: "Task", run: () => void shown.jumpTo(0) },
   ]);
@@ -59,7 +71,7 @@ export function Transcript({ of, newest, pretty, children, end = null, onReading
     <div className={styles.transcript}>
       <div className={styles.tools}>
         {children}
-        <TranscriptFind id={FIND_ID} finder={finder} view={view} />
+        <TranscriptFind finder={finder} view={view} takesFocus={searching} />
         <CopyMenu of={of} newest={newest} shown={shown} scroller={scroller} />
       </div>
       {view.ready && view.failure !== null && (
@@ -81,8 +93,6 @@ export function Transcript({ of, newest, pretty, children, end = null, onReading
     </div>
   );
 }
-
-const FIND_ID = "find-in-log";
 
 interface TranscriptViewProps {
   shown: TranscriptWindow;

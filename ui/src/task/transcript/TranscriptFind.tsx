@@ -1,5 +1,6 @@
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useLayoutEffect, useRef, useState } from "react";
 import { describeError } from "../../api/client";
+import { useCommands } from "../../commands/commands";
 import { Button } from "../../components/Button";
 import { Icon } from "../../components/Icon";
 import { SearchField } from "../../components/SearchField";
@@ -21,9 +22,14 @@ export interface TranscriptSearch {
   stop(): void;
 }
 
-/** The search text and the current match. */
-export function useTranscriptSearch(shown: TranscriptWindow): TranscriptSearch {
-  const [query, setQueryState] = useState("");
+/** The search text, and what sets it. */
+export type SearchText = readonly [string, (text: string) => void];
+
+/** The current match of the search text. */
+export function useTranscriptSearch(
+  shown: TranscriptWindow,
+  [query, setQueryState]: SearchText,
+): TranscriptSearch {
   const [current, setCurrent] = useState<Position | null>(null);
   const [progress, setProgress] = useState<number | null>(null);
   const [note, setNote] = useState<string | null>(null);
@@ -76,23 +82,66 @@ export function useTranscriptSearch(shown: TranscriptWindow): TranscriptSearch {
   };
 }
 
+const FIELD = {
+  id: "find-in-log",
+  label: "Find in the log",
+  placeholder: "Find",
+  maxLength: 200,
+};
+
+/** Whether the search field has the focus. */
+export function isSearching(): boolean {
+  return document.activeElement?.id === FIELD.id;
+}
+
+export function useFindCommand(): void {
+  useCommands([
+    {
+      id: "log-find",
+      title: FIELD.label,
+      group: "Task",
+      keys: ["/"],
+      run: () => document.getElementById(FIELD.id)?.focus(),
+    },
+  ]);
+}
+
+/** While there is no transcript yet: what is typed after the keys of a log and of its search must reach this field. */
+export function EarlyFind({ text: [query, setQuery] }: { text: SearchText }) {
+  useFindCommand();
+  return (
+    <div className={styles.tools}>
+      <search className={styles.find}>
+        <SearchField {...FIELD} value={query} onSearch={setQuery} />
+      </search>
+    </div>
+  );
+}
+
 interface TranscriptFindProps {
-  id: string;
   finder: TranscriptSearch;
   view: WindowView;
+  /** It had the focus before the transcript was there. */
+  takesFocus: boolean;
 }
 
 /** Search: matches in the loaded part are shown at once; Enter searches everything. */
-export function TranscriptFind({ id, finder, view }: TranscriptFindProps) {
+export function TranscriptFind({ finder, view, takesFocus }: TranscriptFindProps) {
   const { query, progress } = finder;
+  const field = useRef<HTMLInputElement>(null);
+  const [wasSearching] = useState(takesFocus);
+  useFindCommand();
+  useLayoutEffect(() => {
+    if (!wasSearching) return;
+    field.current?.focus();
+    field.current?.setSelectionRange(-1, -1);
+  }, [wasSearching]);
   return (
     <search className={styles.find}>
       <SearchField
-        id={id}
-        label="Find in the log"
-        placeholder="Find"
+        {...FIELD}
+        ref={field}
         value={query}
-        maxLength={200}
         onSearch={finder.setQuery}
         onKeyDown={(event) => {
           if (event.key === "Enter") finder.findNext(!event.shiftKey);
