@@ -171,6 +171,17 @@ def test_the_graph_of_an_ended_batch_opens_at_its_beginning(project: TempProject
     expect(_node(window.page, "08", "done")).not_to_be_in_viewport()
 
 
+# The tasks that the overview covers, also where they are too small for a text.
+_UNDER_OVERVIEW = """() => {
+    const map = document.querySelector("[aria-label='Overview of the graph']").getBoundingClientRect();
+    const isUnder = ({ left, right, top, bottom }) =>
+        left < map.right && map.left < right && top < map.bottom && map.top < bottom;
+    return [...document.querySelectorAll("[aria-label='Task graph'] button")]
+        .filter(node => isUnder(node.getBoundingClientRect()))
+        .map(node => (node.ariaLabel ?? node.textContent).slice(0, 4))
+        .filter(name => /^t\\d/.test(name));
+}"""
+
 # Points of lines that are behind a task, though the line leads to none or to another one; whatever the zoom.
 _BEHIND_TASKS = """
 (graph) => {
@@ -223,6 +234,15 @@ def test_a_graph_of_many_tasks_is_legible_and_drawn_in_parts(
     for _ in range(9):
         page.get_by_role("button", name="Zoom in").click()
     expect(graph.get_by_text("Wave 2 100", exact=True)).to_be_in_viewport()
+    page.get_by_role("searchbox", name="Find a task").fill("t150")
+    page.keyboard.press("Enter")
+    expect(_node(page, "t150", "waiting")).to_be_in_viewport()
+    covered = page.evaluate(_UNDER_OVERVIEW)
+    assert covered
+    page.get_by_role("searchbox", name="Find a task").fill(covered[0])
+    page.keyboard.press("Enter")
+    page.wait_for_function(f"name => !({_UNDER_OVERVIEW})().includes(name)", arg=covered[0])
+    expect(_node(page, covered[0], "waiting")).to_be_in_viewport(ratio=1)
     page.get_by_role("searchbox", name="Find a task").fill("t399")
     page.keyboard.press("Enter")
     expect(_node(page, "t399", "waiting")).to_be_in_viewport()

@@ -54,15 +54,14 @@ export function fitViewport(
 
 type Size = Pick<Rect, "width" | "height">;
 
-/** Centres a task that isn't visible or readable. */
+/** Centres a task that isn't wholly visible or readable. */
 function useCenterOn(layout: Layout, frame: RefObject<HTMLElement | null>) {
   const flow = useReactFlow();
   return useCallback(
     (id: string | null) => {
       const place = id === null ? undefined : layout.places.get(id);
-      const seen = frame.current?.getBoundingClientRect();
-      if (place === undefined || seen === undefined) return;
-      if (flow.getZoom() >= READABLE_ZOOM && isVisible(flow, place, seen)) return;
+      if (place === undefined || frame.current === null) return;
+      if (flow.getZoom() >= READABLE_ZOOM && isVisible(flow, place, frame.current)) return;
       const how = { zoom: Math.max(flow.getZoom(), READABLE_ZOOM), duration: animationMs() };
       void flow.setCenter(place.x + NODE.width / 2, place.y + NODE.height / 2, how);
     },
@@ -70,10 +69,16 @@ function useCenterOn(layout: Layout, frame: RefObject<HTMLElement | null>) {
   );
 }
 
-function isVisible(flow: ReturnType<typeof useReactFlow>, { x, y }: Point, seen: DOMRect): boolean {
+/** In the frame, and not behind the overview or the buttons. */
+function isVisible(flow: ReturnType<typeof useReactFlow>, { x, y }: Point, frame: HTMLElement): boolean {
   const from = flow.flowToScreenPosition({ x, y });
   const to = flow.flowToScreenPosition({ x: x + NODE.width, y: y + NODE.height });
-  return from.x >= seen.left && from.y >= seen.top && to.x <= seen.right && to.y <= seen.bottom;
+  const seen = frame.getBoundingClientRect();
+  const isCovered = [...frame.querySelectorAll(".react-flow__panel")].some((panel) => {
+    const { left, right, top, bottom } = panel.getBoundingClientRect();
+    return from.x < right && left < to.x && from.y < bottom && top < to.y;
+  });
+  return !isCovered && from.x >= seen.left && from.y >= seen.top && to.x <= seen.right && to.y <= seen.bottom;
 }
 
 function animationMs(): number {
