@@ -19,7 +19,7 @@ import styles from "./App.module.css";
 import { ConnectionStatus } from "./ConnectionStatus";
 import { routes, useOpenTask } from "./routes";
 import { Sidebar } from "./Sidebar";
-import { isDark, setTheme, useTheme } from "./theme";
+import { setTheme, useIsDark } from "./theme";
 import { useWindowTitle } from "./useWindowTitle";
 
 // The board is the first view; other views are loaded on demand. Dialogs and the panel, which a key opens, are not: what
@@ -111,7 +111,7 @@ function Routes() {
 /** Commands to navigate, available everywhere. */
 function useNavigationCommands(): void {
   const [, navigate] = useLocation();
-  const dark = useTheme(({ theme }) => isDark(theme));
+  const dark = useIsDark();
   useCommands([
     { id: "go-board", title: "Board", group: "Go to", keys: ["g b"], run: () => navigate(routes.board()) },
     {

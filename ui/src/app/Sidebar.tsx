@@ -13,7 +13,7 @@ import { shortId, spellOutBidi } from "../model/format";
 import { useBoard } from "../store/board";
 import { routes } from "./routes";
 import styles from "./Sidebar.module.css";
-import { setTheme, useTheme } from "./theme";
+import { setTheme, useIsDark } from "./theme";
 
 const NEWEST_COUNT = 5;
 
@@ -127,9 +127,7 @@ function NewestBatches() {
 }
 
 function Footer() {
-  const { theme } = useTheme();
-  const dark = useMediaQuery("(prefers-color-scheme: dark)");
-  const next = (theme === "system" ? (dark ? "dark" : "light") : theme) === "dark" ? "light" : "dark";
+  const next = useIsDark() ? "light" : "dark";
   return (
     <div className={styles.footer}>
       <SearchButton />

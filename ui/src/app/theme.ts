@@ -1,6 +1,7 @@
 /* Light, dark or system theme, shared by all windows of this browser. */
 
 import { create } from "zustand";
+import { useMediaQuery } from "../components/hooks";
 import { loadItem, saveItem } from "../store/browserStorage";
 
 export type Theme = "system" | "light" | "dark";
@@ -25,10 +26,10 @@ export function initTheme(): void {
 }
 
 /** Whether the page is dark now. */
-export function isDark(theme: Theme): boolean {
-  return (
-    theme === "dark" || (theme === "system" && window.matchMedia("(prefers-color-scheme: dark)").matches)
-  );
+export function useIsDark(): boolean {
+  const theme = useTheme((store) => store.theme);
+  const isSystemDark = useMediaQuery("(prefers-color-scheme: dark)");
+  return theme === "system" ? isSystemDark : theme === "dark";
 }
 
 function activateTheme(theme: Theme): void {
