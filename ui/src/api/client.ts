@@ -2,7 +2,6 @@
 
 import createClient, { createQuerySerializer } from "openapi-fetch";
 import { currentProject } from "../app/routes";
-import { omitCommands } from "./hints";
 import type { paths } from "./schema";
 import type { ErrorBody, FieldProblem } from "./types";
 
@@ -69,4 +68,19 @@ export function describeError(error: unknown): { message: string; hint: string |
   if (error instanceof UnreachableError)
     return { message: "The server is not responding.", hint: "Start it with: plait serve" };
   return { message: error instanceof Error ? error.message : String(error), hint: null };
+}
+
+/* The server's hints are written for a terminal: what the page has buttons for is left out. */
+const COMMAND =
+  "`?plait (?:approve|cancel|diff|drop|explain|logs|plan|pr|recheck|resume|retry|run|status|unpause)\\b";
+const AFTER_COLON = new RegExp(`: ${COMMAND}[^.\`;]*\`?`, "g");
+const IN_SENTENCE = new RegExp(COMMAND);
+
+/** `Or cancel it: plait cancel 7f3a.` is `Or cancel it.`; a sentence around a command goes. */
+export function omitCommands(hint: string | null): string | null {
+  const sentences = (hint ?? "")
+    .replace(AFTER_COLON, "")
+    .split(/(?<=\.) /)
+    .filter((sentence) => !IN_SENTENCE.test(sentence));
+  return sentences.join(" ") || null;
 }

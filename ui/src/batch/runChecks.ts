@@ -1,7 +1,6 @@
 /* Whether the selected tasks or a planned batch can be run, and why not. Pure. */
 
-import { ApiError } from "../api/client";
-import { omitCommands } from "../api/hints";
+import { ApiError, omitCommands } from "../api/client";
 import type { BatchSummary, Plan, Problem, Run, Task, TaskAction, TaskStatus } from "../api/types";
 import { isOpen } from "./batchStatus";
 import type { PlanPreviewState } from "./usePlanPreview";

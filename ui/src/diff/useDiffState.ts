@@ -4,11 +4,11 @@ import type { Diff } from "../api/types";
 import { useReadOnlyReason } from "../app/access";
 import { useCommands } from "../commands/commands";
 import { loadItem, saveItem } from "../store/browserStorage";
-import { type Comment, commentDraftKey as keyOf, useCommentDraft } from "./commentDrafts";
+import { type Comment, commentDraftKey, useCommentDraft } from "./commentDrafts";
 import { useDiffFind } from "./DiffFind";
 import type { CommentTarget, RowContext } from "./DiffRow";
 import type { RowListHandle } from "./DiffRowList";
-import { type DiffMode, foldReason, type Row, rowLines, buildRows as rowsOf, type Side } from "./diffRows";
+import { buildRows, type DiffMode, foldReason, type Row, rowLines, type Side } from "./diffRows";
 import { rangeAround } from "./hiddenLines";
 import { useHighlighting } from "./highlight";
 import type { Match } from "./lineMatches";
@@ -134,7 +134,7 @@ function useDraftRows(
   view: DiffMode,
   folded: ReadonlyMap<string, string>,
 ) {
-  const draftKey = target.taskId === null ? null : keyOf(target.batchId, target.taskId);
+  const draftKey = target.taskId === null ? null : commentDraftKey(target.batchId, target.taskId);
   const draft = useCommentDraft(draftKey ?? "");
   const ownComments = useMemo(
     () => draft.comments.filter((each) => each.attempt === attempt),
@@ -145,7 +145,8 @@ function useDraftRows(
   // biome-ignore lint/correctness/useExhaustiveDependencies: its position matters, not its text
   const writing = useMemo(() => current, [current?.path, current?.side, current?.from, current?.to]);
   const rows = useMemo(
-    () => rowsOf(files, { view, folded, comments: ownComments.filter(({ id }) => id !== editedId), writing }),
+    () =>
+      buildRows(files, { view, folded, comments: ownComments.filter(({ id }) => id !== editedId), writing }),
     [files, view, folded, ownComments, editedId, writing],
   );
   /** Whether the comment being written is about another attempt, or about lines that are folded or gone. */

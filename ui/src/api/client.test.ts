@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { omitCommands } from "./hints";
+import { omitCommands } from "./client";
 
 test("commands that the page has buttons for are left out of hints", () => {
   expect(omitCommands("Continue it: plait run --resume. Or cancel it: plait cancel 7f3a.")).toBe(
