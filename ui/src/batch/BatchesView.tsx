@@ -20,7 +20,8 @@ const PAGE_SIZE = 50; // as many as the board has, besides open ones
 
 /** All batches, the newest first. */
 export default function BatchesView() {
-  const { loaded, failure } = useBoard();
+  const loaded = useBoard((store) => store.loaded);
+  const failure = useBoard((store) => store.failure);
   const [limit, setLimit] = useState(PAGE_SIZE);
   const { batches, error, more, busy, retry } = useBatchList(limit);
   return (

@@ -12,6 +12,7 @@ import {
 } from "react";
 import { useReadOnlyReason } from "../app/access";
 import { Button } from "../components/Button";
+import { useWidth } from "../components/hooks";
 import { Icon } from "../components/Icon";
 import { MixedCheckbox } from "../components/MixedCheckbox";
 import { ColumnIcon } from "../components/Status";
@@ -106,7 +107,8 @@ function Cards({ column, ids }: { column: Column; ids: readonly string[] }) {
   const rows = useMemo(() => columnRows(ids, useBoard.getState().board.tasks, grouping), [ids, grouping]);
   const scroller = useRef<HTMLDivElement>(null);
   const list = useVirtualRows(column, rows, scroller);
-  const [cards, width] = useWidth<HTMLUListElement>();
+  const cards = useRef<HTMLUListElement>(null);
+  const width = useWidth(cards);
   const onBlur = (event: FocusEvent) => {
     if (!event.currentTarget.contains(event.relatedTarget)) keyActivity.leave();
   };
@@ -135,20 +137,6 @@ function Cards({ column, ids }: { column: Column; ids: readonly string[] }) {
       </ul>
     </div>
   );
-}
-
-/** The width of an element in px, now and whenever it changes. */
-function useWidth<T extends Element>(): [RefObject<T | null>, number] {
-  const element = useRef<T>(null);
-  const [width, setWidth] = useState(0);
-  useLayoutEffect(() => {
-    if (element.current === null) return;
-    setWidth(element.current.clientWidth);
-    const observer = new ResizeObserver(([entry]) => entry && setWidth(Math.round(entry.contentRect.width)));
-    observer.observe(element.current);
-    return () => observer.disconnect();
-  }, []);
-  return [element, width];
 }
 
 function ColumnRow({ row, column, width }: { row: Row | undefined; column: Column; width: number }) {

@@ -1,6 +1,6 @@
-/* Shared hooks: one clock for all durations, and media queries. */
+/* Shared hooks: one clock for all durations, media queries, and widths. */
 
-import { useCallback, useSyncExternalStore } from "react";
+import { type RefObject, useCallback, useLayoutEffect, useState, useSyncExternalStore } from "react";
 
 let now = Date.now();
 let timer = 0;
@@ -44,4 +44,18 @@ export function useMediaQuery(query: string): boolean {
     [query],
   );
   return useSyncExternalStore(subscribe, () => window.matchMedia(query).matches);
+}
+
+/** The width of an element in px, now and whenever it changes. */
+export function useWidth(ref: RefObject<Element | null>): number {
+  const [width, setWidth] = useState(0);
+  useLayoutEffect(() => {
+    const element = ref.current;
+    if (element === null) return;
+    setWidth(element.clientWidth);
+    const observer = new ResizeObserver(([entry]) => entry && setWidth(Math.round(entry.contentRect.width)));
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, [ref]);
+  return width;
 }

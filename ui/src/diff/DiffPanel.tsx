@@ -1,8 +1,9 @@
 /* A diff with its toolbar, file list, search and comments. */
 
-import { type RefObject, useEffect, useRef, useState } from "react";
+import { useRef, useState } from "react";
 import type { Diff } from "../api/types";
 import { Button } from "../components/Button";
+import { useWidth } from "../components/hooks";
 import { Icon } from "../components/Icon";
 import { SegmentedControl } from "../components/SegmentedControl";
 import { showError } from "../components/Toasts";
@@ -205,17 +206,4 @@ function DiffToolbar(props: DiffToolbarProps) {
       </div>
     </div>
   );
-}
-
-/** Its current width; 0 before it is rendered. */
-function useWidth(ref: RefObject<HTMLElement | null>): number {
-  const [width, setWidth] = useState(0);
-  useEffect(() => {
-    const watched = ref.current;
-    if (watched === null) return;
-    const observer = new ResizeObserver(([entry]) => setWidth(Math.round(entry?.contentRect.width ?? 0)));
-    observer.observe(watched);
-    return () => observer.disconnect();
-  }, [ref]);
-  return width;
 }

@@ -1,6 +1,7 @@
 /* Zooming and dragging of the timeline. */
 
 import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useState } from "react";
+import { useWidth } from "../components/hooks";
 
 const MAX_FACTOR = 200;
 const MAX_PX_PER_SECOND = 200; // px for a second
@@ -21,9 +22,9 @@ export interface Zoom {
 
 export function useZoom(length: number): Zoom {
   const [factor, setFactor] = useState(1);
-  const [width, setWidth] = useState(0);
   const scroller = useRef<HTMLDivElement>(null);
   const track = useRef<HTMLDivElement>(null);
+  const width = useWidth(track);
   const anchor = useRef<{ share: number; at: number } | null>(null);
   const most = Math.max(
     1,
@@ -45,18 +46,8 @@ export function useZoom(length: number): Zoom {
     if (outer && inner && anchored) outer.scrollLeft = anchored.share * inner.clientWidth - anchored.at;
     anchor.current = null;
   }, [factor]);
-  useTrackWidth(track, setWidth);
   useWheelZoom(scroller, track, by);
   return { factor, maxFactor: most, width, scroller, track, zoomBy: by, fit: () => setFactor(1) };
-}
-
-function useTrackWidth(track: RefObject<HTMLDivElement | null>, set: (width: number) => void): void {
-  useEffect(() => {
-    if (track.current === null) return;
-    const observer = new ResizeObserver(([entry]) => entry && set(entry.contentRect.width));
-    observer.observe(track.current);
-    return () => observer.disconnect();
-  }, [track, set]);
 }
 
 /** Ctrl+wheel zooms at the pointer; preventDefault keeps the browser from zooming the page. */
