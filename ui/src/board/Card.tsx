@@ -22,6 +22,7 @@ import {
   isTall,
   ownStatus,
   reasonLength,
+  repeatsTitle,
   truncate,
 } from "./cardText";
 
@@ -127,8 +128,12 @@ function CardName({ task, atCursor }: { task: Task; atCursor: boolean }) {
       title={truncate(title)}
       onFocus={() => setCursor(id)}
     >
-      <bdi className={styles.id}>{truncate(id)}</bdi>{" "}
-      {title !== id && <bdi className={styles.title}>{truncate(title)}</bdi>}
+      {repeatsTitle(id, title) || (
+        <>
+          <bdi className={styles.id}>{truncate(id)}</bdi>{" "}
+        </>
+      )}
+      <bdi className={styles.title}>{truncate(title)}</bdi>
     </button>
   );
 }

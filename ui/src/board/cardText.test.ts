@@ -1,6 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { sampleRun, sampleTask } from "../model/testData";
-import { cardReason, describeMove, formatPriority, ownStatus, reasonLength, truncate } from "./cardText";
+import {
+  cardReason,
+  describeMove,
+  formatPriority,
+  ownStatus,
+  reasonLength,
+  repeatsTitle,
+  truncate,
+} from "./cardText";
 
 describe("a card", () => {
   it("shows the agent's activity while it runs, and the short reason otherwise", () => {
@@ -13,6 +21,14 @@ describe("a card", () => {
     const failed = sampleRun("a", { status: "failed", reason: "the agent failed: no key", short: "no key" });
     expect(cardReason(sampleTask("a", { batch: failed }), undefined)).toBe("no key");
     expect(cardReason(sampleTask("a"), undefined)).toBe("");
+  });
+
+  it("has no id that only repeats the title", () => {
+    expect(repeatsTitle("3-rename-examples-readme", "3. Rename `examples/README` to README.rst")).toBe(true);
+    expect(repeatsTitle("01-walls", "01-walls")).toBe(true);
+    expect(repeatsTitle("01-walls", "Build the walls")).toBe(false);
+    expect(repeatsTitle("a", "Add the walls")).toBe(false);
+    expect(repeatsTitle("T031", "Build the walls")).toBe(false);
   });
 
   it("gives a reason two lines only if it doesn't fit on one", () => {

@@ -25,6 +25,12 @@ export function truncate(text: string): string {
   return spellOutBidi(text.length <= MAX_LENGTH ? text : `${text.slice(0, MAX_LENGTH)}…`);
 }
 
+/** Whether an id only repeats the title, as that of an item of a checklist does. */
+export function repeatsTitle(id: string, title: string): boolean {
+  const words = title.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+  return `${words.join("-")}-`.startsWith(`${id.toLowerCase()}-`);
+}
+
 const SOURCE_STATUS_TEXT: Record<SourceStatus, string> = {
   pending: "",
   in_progress: "marked in progress",
