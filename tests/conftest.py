@@ -41,9 +41,9 @@ for _signal in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
 settings.register_profile("plait", deadline=None, max_examples=int(os.environ.get("PLAIT_EXAMPLES", "50")))
 settings.load_profile("plait")
 
-# Otherwise every process that a test starts would compile all modules again.
+# Otherwise every process that a test starts, and every pytest worker, would compile all modules again. They find what
+# `make check` and pip have compiled, which is beside the sources.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-os.environ.setdefault("PYTHONPYCACHEPREFIX", str(Path(tempfile.gettempdir()) / f"plait-compiled-{os.getuid()}"))
 # Processes that tests start can import `tests`, wherever they are started, and import `sitecustomize`.
 _PATHS = (str(Path(__file__).with_name("support") / "startup"), str(Path(__file__).parents[1]))
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (*_PATHS, os.environ.get("PYTHONPATH"))))

@@ -34,8 +34,6 @@ echo "end $PLAIT_TASK_ID $PLAIT_ATTEMPT" >> "$TOLD"
 @pytest.fixture
 def project(tmp_path: Path) -> Iterator[TempProject]:
     with temp_project(tmp_path / "project", forks=False) as made:
-        # A process that is killed while it still compiles its modules has done nothing that could be lost.
-        made.env |= {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(tmp_path / "bytecode")}
         yield made
 
 
