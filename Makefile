@@ -27,7 +27,7 @@ PYTEST := $(BIN)/pytest -n $(WORKERS) --dist worksteal
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo page test test-agents test-ray unit check check-types check-tests check-style check-page format sim crash soak stress fuzz pictures bench mutants lock clean
+.PHONY: help demo page test set-up test-agents test-ray unit check check-types check-tests check-style check-page format sim crash soak stress fuzz pictures bench mutants lock clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 13
@@ -45,7 +45,11 @@ demo: $(STAMP)  ## run the tasks of a small repository: no keys, no network
 
 page: $(PAGE)  ## the web page that plait serve shows
 
-test: check unit sim mutants  ## everything CI runs
+test: set-up check unit sim mutants  ## everything CI runs
+
+# At the same time, because each of them waits or has one core to itself; but two at a time can't install system packages.
+set-up:
+	@$(MAKE) --no-print-directory --jobs=4 --output-sync=target $(STAMP) $(OPENAPI) $(FEW) $(PAGE) $(BROWSER) $(SANDBOX)
 
 test-agents: $(STAMP) $(ALL) $(PIPPED) $(SANDBOX)  ## the real coding tools, all that npm and PyPI have, against a scripted model
 	PLAIT_AGENTS_LONG=1 $(BIN)/pytest -n 2 tests/realagents
@@ -72,7 +76,7 @@ $(BROWSER): tests/ui/browser.sh | $(STAMP)
 	sh tests/ui/browser.sh $(BIN)/playwright
 	@touch $@
 
-$(SANDBOX): tests/runtime/sandbox/bubblewrap.sh | $(STAMP)
+$(SANDBOX): tests/runtime/sandbox/bubblewrap.sh | $(STAMP) $(filter $(BROWSER),$(MAKECMDGOALS))
 	sh tests/runtime/sandbox/bubblewrap.sh
 	@touch $@
 
