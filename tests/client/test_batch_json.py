@@ -201,7 +201,7 @@ def test_settings_have_the_names_of_the_http_api() -> None:
     )
 
 
-@pytest.mark.parametrize("path", sorted(HISTORIES.glob("*.jsonl")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted(HISTORIES.glob(f"v{codec.VERSION}-*.jsonl")), ids=lambda path: path.stem)
 def test_the_counts_sum_to_the_total_after_every_record(path: Path) -> None:
     feed = EventStream()
     for text in path.read_bytes().splitlines():

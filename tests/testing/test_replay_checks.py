@@ -18,7 +18,7 @@ from plait.testing.simulator.engine import simulate
 from plait.testing.simulator.scenario import make_stormy
 from tests.support.index_check import find_index_errors
 
-SEEDS = range(24)
+SEEDS = range(12)
 
 
 @cache

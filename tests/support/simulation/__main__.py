@@ -27,7 +27,7 @@ class Campaign:
     calms: range
 
 
-NORMAL_CAMPAIGN = Campaign(range(600), range(20), range(20))
+NORMAL_CAMPAIGN = Campaign(range(400), range(12), range(12))
 LONG_CAMPAIGN = Campaign(range(6000), range(200), range(150))
 
 
