@@ -106,6 +106,16 @@ def test_a_program_that_a_command_left_behind_is_not_waited_for(git: Git, tmp_pa
     (tmp_path / "go").touch()
 
 
+def test_what_a_command_prints_last_is_read_when_it_exits_after_a_check_began(
+    git: Git, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(command._Process, "poll", lambda process: process.wait())  # it exits just before
+    printing = git.with_options(settings=("alias.late=!sleep 0.3; echo done; echo why >&2; exit 3",))
+    with pytest.raises(GitError, match="why"):
+        printing.run("late")
+    assert printing.run("late", codes=(3,)).out == b"done\n"
+
+
 def test_this_machines_name_is_not_looked_up_for_an_address(tmp_path: Path) -> None:
     """Git would, in the network, for the log of each ref that it moves."""
     environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "GIT_CONFIG_NOSYSTEM": "1"}

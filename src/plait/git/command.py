@@ -418,6 +418,7 @@ def _communicate(
     began = time.monotonic()
     waits_since: float | None = None  # for a program that is to give a password
     remaining = stdin
+    read: tuple[int, int] | None = None  # how much, when it was seen to have exited
     while True:
         try:
             out, err = process.communicate(remaining, timeout=CHECK_SECONDS)
@@ -425,8 +426,12 @@ def _communicate(
             remaining = None
             control.raise_if_cancelled()
             now = time.monotonic()
-            if process.poll() is not None and now - began > CHECK_SECONDS:
-                out, err = error.stdout or b"", error.stderr or b""  # a program that it left behind has its output open
+            if process.poll() is not None:
+                out, err = error.stdout or b"", error.stderr or b""
+                if read != (len(out), len(err)):  # it may have printed something just before
+                    read = (len(out), len(err))
+                    continue
+                # nothing more comes: a program that it left behind has its output open
             elif now - began > timeout:
                 raise _make_timeout_error(process.pid, name, timeout) from None
             else:
