@@ -117,7 +117,7 @@ def test_a_notification_appears_once_however_many_windows_are_open(
     assert _told(first, second) == ["02-roof failed"]
     (tmp_path / "walls").touch()
     _both_know(first, second, "plait · repository")
-    assert _told(first, second) == ["02-roof failed", "01-walls partial"]
+    assert _told(first, second) == ["02-roof failed", "01-walls and 1 more partial"]
 
     caller = first if _told(first)[:1] == ["02-roof failed"] else second
     caller.page.evaluate("window.shown[0].pressed()")

@@ -203,13 +203,13 @@ def test_hostile_output_is_shown_as_text(project: TempProject, open_window: Open
     expect(log).not_to_contain_text("stop\ufffd")  # nothing is shown of a carriage return
     expect(log).to_contain_text("\ufffd\ufffd no text")
     expect(log).not_to_contain_text("the end of it")
-    log.get_by_role("button", name="Show 8013 more characters of this line").click()
+    log.get_by_role("button", name="Show 8,013 more characters of this line").click()
     expect(log).to_contain_text("the end of it")
     assert log.locator("script, img").count() == 0
     assert "taken" not in page.title()
 
     page.get_by_role("radio", name="Pretty").check()
-    expect(log.get_by_role("button", name="Show 2096 more characters of this line")).to_be_visible()
+    expect(log.get_by_role("button", name="Show 2,096 more characters of this line")).to_be_visible()
     assert log.evaluate(  # long lines wrap
         """box => [...box.querySelectorAll("[data-row]")]
             .every(row => row.getBoundingClientRect().right <= box.getBoundingClientRect().right)"""
