@@ -41,7 +41,7 @@ class BundleError(WorldError):
 
 
 class MissingCommitsError(BundleError):
-    """The receiver lacks `missing`, or what they lead to: it needs a bundle with everything."""
+    """A bundle whose receiver lacks the commits in `missing`, or what they lead to: it needs a bundle with everything."""
 
     def __init__(self, message: str, missing: Collection[str] = ()) -> None:
         super().__init__(message)
@@ -50,7 +50,9 @@ class MissingCommitsError(BundleError):
 
 @dataclass(frozen=True, slots=True)
 class BundleHeader:
-    """`prerequisites` are the commits that the receiver must have, `refs` the commits that travel."""
+    """The header of a bundle: `prerequisites` are the commits that the receiver must have, `refs` the commits that
+    travel.
+    """
 
     object_format: str
     prerequisites: tuple[str, ...]
@@ -59,7 +61,9 @@ class BundleHeader:
 
 @dataclass(frozen=True, slots=True)
 class PackLimits:
-    """How much a pack may hold. A few kilobytes can expand to anything, so this is checked before git sees it."""
+    """Limits of what a pack holds. A few kilobytes can expand to anything, so they are checked before git reads the
+    pack.
+    """
 
     objects: int = 1_000_000
     object_bytes: int = 2 << 30
@@ -67,7 +71,7 @@ class PackLimits:
 
 
 def open_git(git_dir: Path, environment: Mapping[str, str] | None = None) -> Git:
-    """Git for a repository's objects: as they are, without replacements and grafts, which don't travel."""
+    """Open git for a repository's objects as they are, without replacements and grafts, which don't travel."""
     variables = {"GIT_DIR": str(git_dir), "GIT_NO_REPLACE_OBJECTS": "1", "GIT_GRAFT_FILE": os.devnull}
     return Git(git_dir, environment=environment, variables=variables)
 
@@ -111,7 +115,7 @@ def create_bundle(
 
 
 def open_scratch_file(git_dir: Path) -> IO[bytes]:
-    """A file without a name on the repository's disk: /tmp may be small, and a killed process leaves nothing."""
+    """Open a file without a name on the repository's disk: /tmp may be small, and a killed process leaves nothing."""
     try:
         make_private_folder(git_dir / "plait")
         return tempfile.TemporaryFile(dir=git_dir / "plait")
@@ -120,7 +124,7 @@ def open_scratch_file(git_dir: Path) -> IO[bytes]:
 
 
 def require_complete(git: Git) -> None:
-    """Raises UserError for a partial clone: git would fetch each missing file over the network, one by one."""
+    """Raise UserError for a partial clone, because git would fetch each missing file over the network, one by one."""
     if may_be_partial_clone(git) and git.run("config", "--get-regexp", _PARTIAL_CLONE, codes=(0, 1)).code == 0:
         raise UserError(
             "this repository is a partial clone, and its commits can't be sent to other machines",
@@ -129,7 +133,7 @@ def require_complete(git: Git) -> None:
 
 
 def filter_commits(git: Git, names: Collection[str]) -> set[str]:
-    """Those of the ids that are commits in this repository."""
+    """Return those of the ids that are commits in this repository."""
     ids = [name for name in names if OBJECT_ID.match(name)]
     if not ids:
         return set()
@@ -139,7 +143,7 @@ def filter_commits(git: Git, names: Collection[str]) -> set[str]:
 
 
 def _find_boundary(git: Git, tips: Collection[str], held: Collection[str]) -> list[str]:
-    """The commits of the receiver that the new ones follow: without these, the pack is of no use."""
+    """List the commits of the receiver that the new commits follow: without them, the pack can't be used."""
     if not held:
         return []
     rows = git.text("rev-list", "--boundary", "--stdin", stdin=_format_revisions(tips, held)).splitlines()
@@ -159,7 +163,9 @@ def format_header(prerequisites: Collection[str], refs: Mapping[str, str]) -> by
 
 
 def _write_pack(git: Git, tips: Collection[str], held: Collection[str], file: IO[bytes]) -> None:
-    """With the deltas of existing packs. With a bitmap, git would leave out more than the prerequisites have."""
+    """Write a pack, reusing the deltas of existing packs. No bitmap is used, because git would then leave out more than
+    the prerequisites have.
+    """
     bitmap = ("--no-use-bitmap-index",) if held else ()
     options = ("--revs", "--thin", "--stdout", "--delta-base-offset", "--quiet", *bitmap)
     settings = ("pack.packSizeLimit=0", "pack.writeBitmaps=false")
@@ -182,7 +188,9 @@ def open_bundle(git_dir: Path, data: bytes) -> Iterator[IO[bytes]]:
 
 
 def read_header(file: IO[bytes]) -> BundleHeader:
-    """Leaves the file at the beginning of its pack. Raises BundleError for anything that this module doesn't write."""
+    """Read a bundle's header, leaving the file at the beginning of the pack. Raises BundleError for any header that
+    this module doesn't write.
+    """
     file.seek(0)
     data = file.read(_MAX_HEADER_BYTES)
     end = data.find(b"\n\n")
@@ -221,7 +229,9 @@ _MAX_NUMBER_BYTES = 10
 
 
 def read_pack_count(file: IO[bytes]) -> int:
-    """How many objects the pack says it has; the file stays where it is."""
+    """Return how many objects the pack claims to have, without moving the file's position. Raises BundleError if there
+    is no pack.
+    """
     start = file.tell()
     data = file.read(_PACK_HEADER.size)
     file.seek(start)
@@ -233,9 +243,11 @@ def read_pack_count(file: IO[bytes]) -> int:
 
 
 def check_pack_size(file: IO[bytes], object_format: str, limits: PackLimits) -> None:
-    """Unpack every object of the pack, without keeping it. The file stays where it is. Raises BundleError.
+    """Check the sizes of a pack by unpacking every object, without keeping any. The file's position stays. Raises
+    BundleError.
 
-    The size of an object that is stored as a delta is the one that the delta says it makes: git refuses any other.
+    For an object that is stored as a delta, the size of the result that the delta states is used: git refuses any
+    other.
     """
     start, count, total = file.tell(), read_pack_count(file), 0
     if count > limits.objects:
@@ -256,7 +268,7 @@ def check_pack_size(file: IO[bytes], object_format: str, limits: PackLimits) -> 
 
 
 class _PackReader:
-    """The objects of a pack, one after the other: https://git-scm.com/docs/gitformat-pack."""
+    """Reads the objects of a pack one after the other: https://git-scm.com/docs/gitformat-pack."""
 
     def __init__(self, file: IO[bytes], id_bytes: int) -> None:
         self._file = file
@@ -265,7 +277,7 @@ class _PackReader:
         self._at = 0
 
     def skip_object(self, max_bytes: int) -> int:
-        """The size of the object, or, if that is larger, of its delta. Stops after `max_bytes`."""
+        """Skip an object and return its size, or that of its delta if that is larger. Unpacks no more than `max_bytes`."""
         byte = self._read_byte()
         kind, size, shift = byte >> 4 & 7, byte & 15, 4
         while byte & 0x80:
@@ -289,7 +301,7 @@ class _PackReader:
         return max(size, _read_result_size(beginning)) if kind in {_OFS_DELTA, _REF_DELTA} else size
 
     def _skip_stream(self, size: int) -> bytes:
-        """Unpack a stream of exactly this size; its first bytes."""
+        """Unpack a stream of exactly this size, and return its first bytes."""
         decompressor, unpacked, beginning = zlib.decompressobj(), 0, b""
         while not decompressor.eof:
             data = decompressor.unconsumed_tail or self._read_chunk()
@@ -324,7 +336,7 @@ class _PackReader:
 
 
 def _read_result_size(delta: bytes) -> int:
-    """A delta begins with the size of its base and the size of what it makes."""
+    """Read the size of the object that a delta makes: a delta begins with the size of its base, followed by that one."""
     numbers, at = list[int](), 0
     while len(numbers) < 2:
         number = shift = 0
@@ -342,8 +354,11 @@ def _read_result_size(delta: bytes) -> int:
 
 
 def index_pack(git: Git, file: IO[bytes], folder: Path, *options: str) -> Path:
-    """Store the pack that the file is at in an object folder, with what it lacks to be whole. Git computes the name of each
-    object from its content. Raises BundleError if the pack is damaged, and GitError for anything else.
+    """Store the pack at the file's position in an object folder, completed with the objects that its deltas are based
+    on.
+
+    Git computes the name of each object from its content. Raises BundleError if the pack is damaged, and GitError for
+    anything else.
     """
     variables = {"GIT_OBJECT_DIRECTORY": str(folder)}
     if isinstance(file, io.BytesIO):

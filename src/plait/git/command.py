@@ -33,7 +33,7 @@ CREDENTIAL_TIMEOUT_SECONDS = 20.0  # for a credential helper that may ask a pers
 LOCK_WAIT_SECONDS = 30.0  # seconds to wait for another process's lock
 CHECK_SECONDS = 2.0  # between two looks at what a command waits for
 _TERMINATION_SECONDS = 2.0  # from SIGTERM, on which git removes its locks, to SIGKILL
-# What git runs to get a password, or runs it: other programs, such as filters and hooks, may take as long as their command.
+# Programs that git runs to get a password, or that run such ones. Others, such as filters and hooks, may take as long as their command.
 _CREDENTIAL_PROGRAM = re.compile(r"git-credential|git-remote-http|askpass")
 _SIGNING_COMMANDS = frozenset({"commit", "commit-tree"})
 _HOOKS = frozenset({"pre-commit", "prepare-commit-msg", "commit-msg", "post-commit", "post-index-change"})
@@ -106,12 +106,12 @@ PLAIT_IDENTITY = {
 
 
 def join_fields(fields: Iterable[str]) -> bytes:
-    """The input of a command with -z."""
+    """Format fields as the input of a git command with -z."""
     return "".join(f"{field}\0" for field in fields).encode("utf-8", "surrogateescape")
 
 
 class GitError(WorldError):
-    """Git failed. `code` is its exit status, `stderr` its complete error output."""
+    """A failure of git. `code` is its exit status, `stderr` its complete error output."""
 
     def __init__(self, message: str, *, hint: str = "", code: int = 1, stderr: str = "") -> None:
         super().__init__(message, hint=hint)
@@ -120,7 +120,7 @@ class GitError(WorldError):
 
 
 class GitCancelledError(GitError):
-    """Another thread cancelled the command."""
+    """A git command that another thread has cancelled."""
 
 
 class CommandControl:
@@ -139,7 +139,7 @@ class CommandControl:
             self._on_wait(program)
 
     def cancel(self) -> None:
-        """End the command that runs, with everything it started, and let no other one start."""
+        """End the running command with everything it started, and let no other one start."""
         self._cancelled.set()
 
     def pause(self, seconds: float) -> None:
@@ -156,7 +156,7 @@ _NO_CONTROL = CommandControl()
 
 @contextmanager
 def control_commands(control: CommandControl) -> Iterator[None]:
-    """Let `control` decide on the git commands of this thread."""
+    """Let `control` control the git commands of this thread."""
     _controls.current = control
     try:
         yield
@@ -176,12 +176,12 @@ class GitOutput:
 
     @property
     def fields(self) -> list[str]:
-        """The output of a command with -z."""
+        """Split the output of a command with -z into its fields."""
         return [field for field in self.out.decode("utf-8", "surrogateescape").split("\0") if field]
 
 
 class Git:
-    """Git in one folder. `environment` decides on credentials and identity; by default this process's."""
+    """Runs git in one folder. `environment`, by default this process's, provides credentials and identity."""
 
     def __init__(
         self,
@@ -192,7 +192,9 @@ class Git:
         settings: Sequence[str] = (),
         timeout: float = COMMAND_TIMEOUT_SECONDS,
     ) -> None:
-        """`variables` override everything (GIT_DIR, GIT_INDEX_FILE); `settings` are further `-c name=value`."""
+        """Prepare the environment: `variables` override everything (GIT_DIR, GIT_INDEX_FILE); `settings` are further
+        `-c name=value`.
+        """
         if environment is None:  # filters, hooks and helpers that git starts get no token of plait's
             environment = {name: value for name, value in os.environ.items() if not is_own_secret(name)}
         self.cwd = cwd
@@ -205,7 +207,7 @@ class Git:
         return self._env.get(name)
 
     def with_options(self, *, variables: Mapping[str, str] | None = None, settings: Sequence[str] = ()) -> Git:
-        """A copy with further variables and settings."""
+        """Return a copy with further variables and settings."""
         location = {name: self._env[name] for name in LOCATION_VARIABLES if name in self._env}
         all_variables = {**location, **(variables or {})}
         copy = Git(self.cwd, environment=self._env, variables=all_variables, timeout=self.timeout)
@@ -218,7 +220,7 @@ class Git:
         return copy
 
     def open_inner(self, git_dir: Path, folder: Path, settings: Sequence[str] = ()) -> Git:
-        """Git for a repository inside this one, in the same environment."""
+        """Return git for a repository inside this one, in the same environment."""
         variables = {"GIT_DIR": str(git_dir), "GIT_WORK_TREE": str(folder)}
         return Git(folder, environment=self._env, variables=variables, settings=settings, timeout=self.timeout)
 
@@ -230,7 +232,7 @@ class Git:
         return self._start(("cat-file", FORMAT), subprocess.PIPE, subprocess.PIPE, subprocess.DEVNULL)
 
     def resolve_commit(self, name: str) -> str | None:
-        """The commit that a name stands for; None if it stands for none."""
+        """Return the commit that a name stands for; None if it stands for none."""
         if (reader := self._find_reader()) is not None:
             with suppress(ReaderError):
                 return reader.find(f"{name}^{{commit}}")
@@ -239,16 +241,18 @@ class Git:
         return output.text if output.code == 0 else None
 
     def read_ref(self, ref: str) -> str:
-        """The object that a ref holds; empty if there is no such ref."""
+        """Return the object that a ref holds; empty if there is no such ref."""
         return self.run("rev-parse", "--verify", "--quiet", ref, codes=(0, 1)).text
 
     def read_dead_ref(self, ref: str) -> str:
-        """The object that a ref holds if that object is missing, so that the ref can be replaced; otherwise empty."""
+        """Return the object that a ref holds if that object is missing, so that the ref can be replaced; otherwise
+        empty.
+        """
         value = self.read_ref(ref)
         return value if value and self.resolve_commit(value) is None else ""
 
     def create_ref(self, ref: str, commit: str) -> None:
-        """Raises GitError if the ref exists."""
+        """Create a ref; raises GitError if it exists."""
         self.run("update-ref", "-m", "plait", ref, commit, "0" * len(commit))
 
     def tree_of(self, commit: str) -> str:
@@ -277,12 +281,14 @@ class Git:
         return self.run("merge-base", "--is-ancestor", ancestor, commit, codes=(0, 1)).code == 0
 
     def read_bool(self, key: str) -> bool | None:
-        """A setting; None if it is not set."""
+        """Return a boolean setting; None if it is not set."""
         value = self.run("config", "--type=bool", "--get", key, codes=(0, 1)).text
         return value == "true" if value else None
 
     def commit_tree(self, tree: str, parents: Sequence[str], message: bytes, *options: str) -> str:
-        """A new commit that no ref holds yet; no hook is run. With -S, a signer may ask a person for a passphrase."""
+        """Make a commit that no ref holds yet, without running hooks. With -S, a signer may ask a person for a
+        passphrase.
+        """
         git = self.with_timeout(SIGNING_TIMEOUT_SECONDS) if "-S" in options else self
         return git.text(
             "commit-tree", tree, *(arg for parent in parents for arg in ("-p", parent)), *options, stdin=message
@@ -297,9 +303,11 @@ class Git:
     def run(
         self, *args: str, stdin: bytes | IO[bytes] = b"", stdout: IO[bytes] | None = None, codes: Collection[int] = (0,)
     ) -> GitOutput:
-        """Raises GitError for an exit status other than `codes`. Waits a while for locks that others hold.
+        """Run a command; raises GitError for an exit status other than `codes`. Waits a while for locks that others
+        hold.
 
-        `stdin` and `stdout` may be files, which are used from where they are; for commands that take no lock.
+        `stdin` and `stdout` may be files, which are used from their current positions. This is for commands that take
+        no lock.
         """
         until = time.monotonic() + LOCK_WAIT_SECONDS
         pauses = chain(_RETRY_PAUSES, repeat(_RETRY_PAUSES[-1]))
@@ -314,7 +322,9 @@ class Git:
 
     @contextmanager
     def start(self, *args: str, codes: Collection[int] = (0,)) -> Iterator[Callable[[], GitOutput]]:
-        """Start a command that takes no lock. Inside, the function waits for its output; raises as `run`."""
+        """Start a command that takes no lock. The function that is yielded waits for its output, and raises as `run`
+        does.
+        """
         control: CommandControl = getattr(_controls, "current", _NO_CONTROL)
         control.raise_if_cancelled()
         with self._start(args, subprocess.DEVNULL, subprocess.PIPE, subprocess.PIPE) as process:
@@ -332,8 +342,10 @@ class Git:
                     _kill(process)
 
     def read_bounded(self, *args: str, max_bytes: int, meanwhile: Callable[[], None] = lambda: None) -> bytes | None:
-        """The output of a command whose input is not trusted; None if there is more, and the command is ended. `meanwhile` is
-        called once it runs.
+        """Return the output of a command whose input is not trusted. If it exceeds `max_bytes`, end the command and
+        return None.
+
+        `meanwhile` is called once the command runs.
         """
         with self._start(args, subprocess.DEVNULL, subprocess.PIPE, subprocess.DEVNULL) as process:
             timer = threading.Timer(self.timeout, _kill, [process])
@@ -391,12 +403,16 @@ class Git:
 
 class _Process(subprocess.Popen[bytes]):
     def wait(self, timeout: float | None = None) -> int:
-        """Without the pauses of a `wait` that may time out: they would add a millisecond to every command."""
+        """Wait for the exit without the pauses of the standard `wait` with a timeout, which add a millisecond to every
+        command.
+        """
         return super().wait(None if timeout is not None and _await_exit(self.pid, timeout) else timeout)
 
 
 def _await_exit(pid: int, timeout: float) -> bool:
-    """Whether a child has exited. False also where the system can't wait for that, or if it was waited for before."""
+    """Wait until a child exits; whether it has. False also where the system can't wait for that, or if it was waited
+    for before.
+    """
     if sys.platform != "linux":
         return False
     try:
@@ -414,7 +430,7 @@ def _await_exit(pid: int, timeout: float) -> bool:
 def _communicate(
     process: subprocess.Popen[bytes], name: str, stdin: bytes | None, timeout: float, control: CommandControl
 ) -> GitOutput:
-    """Its output. Raises GitError if it is cancelled or takes too long: then it still runs."""
+    """Return a process's output. Raises GitError if it is cancelled or takes too long; the process still runs then."""
     began = time.monotonic()
     waits_since: float | None = None  # for a program that is to give a password
     remaining = stdin
@@ -457,9 +473,9 @@ def _make_timeout_error(pid: int, name: str, timeout: float) -> GitError:
 
 
 def find_awaited_program(pid: int) -> tuple[str, bool]:
-    """The program that this git runs and waits for, and whether it is to give a password.
+    """Return the program that this git runs and waits for, and whether it is one that asks for a password.
 
-    "": it runs none but git's own, ssh and hooks, which may take long.
+    "" if git runs none but its own, ssh and hooks, which may take long.
     """
     children: dict[int, list[int]] = {}
     for process in processes.list_processes():
@@ -480,7 +496,7 @@ def find_awaited_program(pid: int) -> tuple[str, bool]:
 
 
 def _program_name(pid: int) -> str:
-    """Of a script its own name, not its interpreter's."""
+    """Return the program's name; for a script, its own name and not its interpreter's."""
     words = processes.command_line(pid)
     name = Path(words[0]).name if words else ""
     is_script = len(words) > 1 and words[1].startswith("/") and _INTERPRETER.match(name)
@@ -488,7 +504,7 @@ def _program_name(pid: int) -> str:
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
-    """End it with all that it started."""
+    """End a process with everything it started."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, number)
@@ -497,7 +513,7 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
 
 
 def _make_error(args: Sequence[str], output: GitOutput) -> GitError:
-    """The error line: others may be progress or hints."""
+    """Make an error from git's error line; its other lines may be progress or hints."""
     lines = [line.strip() for line in output.err.splitlines() if line.strip()]
     complaint = next((line for line in lines if line.startswith(("fatal:", "error:"))), lines[-1] if lines else "")
     reason = complaint.removeprefix("fatal: ").removeprefix("error: ") or f"exit status {output.code}"

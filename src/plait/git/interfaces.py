@@ -1,4 +1,4 @@
-"""The data that workspaces, captures and merges take and give."""
+"""The data that workspaces, captures and merges receive and return."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ class MergeRules:
 
 
 class ChangeGoneError(WorldError):
-    """The result of a task is not in the repository any more, so there is nothing to merge."""
+    """A task's result is not in the repository any more, so there is nothing to merge."""
 
 
 @dataclass(frozen=True, slots=True)
 class CapturedChange:
-    """What an attempt left in its workspace, as the commit `tip`. `files` are all that differ from its base.
+    """What an attempt left in its workspace, as the commit `tip`.
 
-    `empty`: none does. `reverted_sources` are sources in which only statuses differed, which are plait's to write. `diffstat`
-    is the number of files, lines added and lines removed. `pack` is a file with all that the commit has and the base has not,
-    which may be gone soon; empty: there is none.
+    `files` are all that differ from its base; `empty`: none does. `reverted_sources` are sources in which only statuses
+    differed, which only plait writes. `diffstat` is the number of files, lines added and lines removed. `pack` is a
+    file with all that the commit has and the base has not, which may soon be deleted; empty: there is none.
     """
 
     tip: str
@@ -60,7 +60,7 @@ class CapturedChange:
 
 @dataclass(frozen=True, slots=True)
 class CommitInfo:
-    """Author and message of a task's commit. `trailers` name the batch, the task and the attempt."""
+    """The author and message of a task's commit. `trailers` name the batch, the task and the attempt."""
 
     message: str
     trailers: tuple[tuple[str, str], ...] = ()
@@ -75,10 +75,11 @@ FindStatusRestorer = Callable[[str], Callable[[bytes, bytes], bytes] | None]
 
 @dataclass(frozen=True, slots=True)
 class CaptureOptions:
-    """How to commit a result. No file may be larger than `max_file_bytes`, unless that is 0.
+    """How to commit a result.
 
-    `on_packed` gets the result as soon as it has a pack, before refs and the worktree's index are changed; perhaps never, and
-    again if that is repeated. It is for machines from which results are sent elsewhere.
+    No file may be larger than `max_file_bytes`, unless that is 0. `on_packed` gets the result as soon as it has a pack,
+    before refs and the worktree's index are changed. It may not be called at all, or again if the capture is repeated.
+    It is for machines from which results are sent elsewhere.
     """
 
     author: CommitInfo
@@ -90,7 +91,9 @@ class CaptureOptions:
 
 @dataclass(frozen=True, slots=True)
 class MergeMessage:
-    """The message of a merge commit. `edit_files` changes files in the merged tree: statuses, where the branch holds them."""
+    """The message of a merge commit. `edit_files` changes files in the merged tree, such as statuses that the branch
+    stores.
+    """
 
     message: str
     trailers: tuple[tuple[str, str], ...] = ()
@@ -99,7 +102,7 @@ class MergeMessage:
 
 @dataclass(frozen=True, slots=True)
 class KnownMerge:
-    """A merge that the journal knows as this commit. It was made with one of the messages."""
+    """A merge that the journal records as this commit. It was made with one of the messages."""
 
     change: Change
     commit: str

@@ -29,7 +29,7 @@ _ABANDONED_SECONDS = 3600.0  # a pack is made, and its ref moved, in moments
 _MAX_TRIES = 5
 _SCRATCH_PREFIX = "making-"
 _MARKER = re.compile(r"(?P<level>\d+)-(?P<name>pack-[0-9a-f]+)\Z")
-# What git says when an object, or a file that it was just writing, is gone.
+# Messages of git when an object, or a file that it was just writing, is missing.
 _GONE = re.compile(
     r"bad object|bad tree|missing (?:blob|tree|object)|invalid object|nonexistent object|[Nn]ot a valid (?:object|commit)"
     r"|unable to read|could not read|failed to read|cannot read|unable to find|could not parse|not our ref"
@@ -37,7 +37,7 @@ _GONE = re.compile(
 )
 _DISK_ERROR = re.compile(r"No space left|Disk quota|Permission denied|Read-only file system|insufficient permission")
 _MAY_BE_PARTIAL = re.compile(rb"(?i)partialclone|promisor|include")
-_SAYS_NOTHING = "revision walk setup failed"  # the error before it does
+_SAYS_NOTHING = "revision walk setup failed"  # the line before it names the cause
 _PACK_SUFFIXES = (".rev", ".pack", ".idx")  # in the order in which they may appear
 _ALLOW_PROMISED = "--missing=allow-promisor"  # what a partial clone has not fetched is not missing
 
@@ -51,7 +51,9 @@ def is_object_gone(error: GitError) -> bool:
 
 
 def retry_pruned(job: Callable[[int], T]) -> T:
-    """The job's result; done again (its argument counts) if objects were gone before a ref held them."""
+    """Run the job and return its result. If objects were pruned before a ref held them, run it again; its argument is
+    the number of the try, from 0.
+    """
     for number in range(_MAX_TRIES):
         try:
             return job(number)
@@ -62,7 +64,9 @@ def retry_pruned(job: Callable[[int], T]) -> T:
 
 
 def find_missing_objects(git: Git, tips: Sequence[str], held: Sequence[str]) -> str:
-    """What git says about an object that is missing in the tips, without what `held` commits have; empty if none is."""
+    """Return git's message about an object that the tips need and the repository lacks, ignoring what `held` commits
+    lead to; empty if none is missing.
+    """
     revisions = "".join([*(f"{tip}\n" for tip in tips), *(f"^{commit}\n" for commit in held)])
     # With the option, git from 2.45 on says nothing about a missing commit either, and a partial clone has all of them.
     walks = ((), ("--objects", _ALLOW_PROMISED)) if may_be_partial_clone(git) else (("--objects",),)
@@ -76,7 +80,7 @@ def find_missing_objects(git: Git, tips: Sequence[str], held: Sequence[str]) -> 
 
 
 def may_be_partial_clone(git: Git) -> bool:
-    """Whether the repository's configuration has a word of a partial clone. It is read as a file: asking git takes a process."""
+    """Whether the configuration mentions a partial clone. It is read as a file, because asking git takes a process."""
     place = git.find_variable("GIT_COMMON_DIR") or git.find_variable("GIT_DIR")
     try:
         return place is None or _MAY_BE_PARTIAL.search((Path(place) / "config").read_bytes()) is not None
@@ -94,11 +98,12 @@ def keep_objects(  # noqa: PLR0913 - where, what and how
     *,
     combine: bool = True,
 ) -> Iterator[Path | None]:
-    """Inside, move a ref to the tips: nothing that they have, and `held` commits have not, can be pruned any more. What they
-    have is in the pack that this yields, until packs are combined; None: nothing.
+    """Keep the tips' objects while the caller moves a ref to them: no prune can delete what they have and `held`
+    commits have not.
 
-    `sources` are further folders of objects, which are copied from there. Without `combine`, packs are combined another time.
-    Raises GitError if an object is missing. The cost grows with the change, not with the repository.
+    Yields the pack with these objects, which exists until packs are combined; None if there are none. `sources` are
+    further object folders, to copy objects from. Without `combine`, packs are combined another time. Raises GitError if
+    an object is missing. The cost grows with the change, not with the repository.
     """
     packs, objects = common / "plait" / "packs", common / "objects"
     make_private_folder(packs)
@@ -120,7 +125,9 @@ def keep_objects(  # noqa: PLR0913 - where, what and how
 
 @contextmanager
 def keep_pack(git: Git, common: Path, pack: Path) -> Iterator[None]:
-    """As keep_objects, for a pack on the repository's disk that has all of them, and that `sync_pack` has synced."""
+    """Do the same as keep_objects for a pack on the repository's disk that has all objects and was synced by
+    `sync_pack`.
+    """
     with _hold_marked(pack, common, len(pack.stem) - len("pack-")):
         yield
     _combine_quietly(git, common)
@@ -133,7 +140,9 @@ def sync_pack(pack: Path) -> None:
 
 
 def list_pack(pack: Path, digits: int) -> frozenset[str]:
-    """The objects in a pack, by its index: https://git-scm.com/docs/gitformat-pack. Empty if git would have to be asked."""
+    """List the objects in a pack, by its index: https://git-scm.com/docs/gitformat-pack. Empty if only git can read
+    that index.
+    """
     data = pack.with_suffix(".idx").read_bytes()
     if not data.startswith(b"\xfftOc\0\0\0\2"):
         return frozenset()
@@ -144,7 +153,9 @@ def list_pack(pack: Path, digits: int) -> frozenset[str]:
 
 @contextmanager
 def _hold_marked(pack: Path, common: Path, digits: int) -> Iterator[Path]:
-    """As hold_pack, under a name by which it is found again to be combined with others: its place there."""
+    """Do the same as hold_pack, under a name by which the pack is found again to be combined with others. Yields the
+    pack's path in the repository.
+    """
     name = f"pack-{uuid4().hex}{uuid4().hex}"[: len("pack-") + digits]
     (common / "plait" / "packs" / f"0-{name}").touch()
     with hold_pack(pack, common / "objects", name):
@@ -152,14 +163,16 @@ def _hold_marked(pack: Path, common: Path, digits: int) -> Iterator[Path]:
 
 
 def _combine_quietly(git: Git, common: Path) -> None:
-    """Only for speed; what fails is tried again the next time."""
+    """Combine packs, ignoring errors: it only serves speed, and is tried again the next time."""
     with suppress(OSError, GitError):
         combine_packs(git, common)
 
 
 @contextmanager
 def hold_pack(pack: Path, objects: Path, name: str) -> Iterator[None]:
-    """Move a pack into the repository. Inside, move a ref to what it has: no prune deletes the pack."""
+    """Move a pack into the repository and hold it there while the caller moves a ref to its objects: no prune deletes
+    it.
+    """
     keep = objects / "pack" / f"{name}.keep"
     try:
         keep.parent.mkdir(exist_ok=True)
@@ -171,8 +184,9 @@ def hold_pack(pack: Path, objects: Path, name: str) -> Iterator[None]:
 
 
 def new_object_folder(common: Path) -> Path:
-    """An empty folder for new objects, on the repository's disk. No prune looks there; what a killed process leaves is
-    removed after a while.
+    """Make an empty folder for new objects, on the repository's disk.
+
+    No prune looks there; what a killed process leaves is removed after a while.
     """
     packs = common / "plait" / "packs"
     make_private_folder(packs)
@@ -180,13 +194,13 @@ def new_object_folder(common: Path) -> Path:
 
 
 def object_variables(scratch: Path, *sources: Path) -> dict[str, str]:
-    """Variables with which git writes objects to `scratch`, and reads those in `sources` too."""
+    """Return variables that make git write objects to `scratch`, and read those in `sources` too."""
     quoted = ('"' + str(each).replace("\\", "\\\\").replace('"', '\\"') + '"' for each in sources)
     return {"GIT_OBJECT_DIRECTORY": str(scratch), "GIT_ALTERNATE_OBJECT_DIRECTORIES": ":".join(quoted)}
 
 
 def _make_pack(git: Git, packs: Path, sources: Sequence[Path], options: Sequence[str], stdin: str) -> Path | None:
-    """A new pack in a folder of its own (no prune deletes its temporary files there), or None if it would be empty.
+    """Make a pack in a folder of its own, where no prune deletes its temporary files; None if it would be empty.
 
     Git syncs it to the disk, as it does the refs that will hold it.
     """
@@ -206,7 +220,7 @@ def _make_pack(git: Git, packs: Path, sources: Sequence[Path], options: Sequence
 
 
 def _install_pack(pack: Path, target: Path) -> None:
-    """Put a pack into the repository. Git sees it when its index is there, so that comes last."""
+    """Put a pack into the repository. The index comes last, because git sees the pack as soon as its index is there."""
     for suffix in _PACK_SUFFIXES:
         source = pack.with_suffix(suffix)
         if not source.exists():
@@ -221,7 +235,7 @@ def _install_pack(pack: Path, target: Path) -> None:
 
 
 def combine_packs(git: Git, common: Path) -> None:
-    """Make one pack of ten that plait added, level by level. Also removes what killed processes left."""
+    """Combine ten packs that plait added into one, level by level. Also removes what killed processes left."""
     packs, folder = common / "plait" / "packs", common / "objects" / "pack"
     with try_lock(packs / "lock") as locked:
         if not locked:
@@ -235,7 +249,7 @@ def combine_packs(git: Git, common: Path) -> None:
 
 
 def _list_packs(packs: Path, folder: Path, level: int) -> list[str]:
-    """The packs of a level. Those that a gc has replaced are not listed any more."""
+    """List the packs of a level, without those that a gc has replaced."""
     names = []
     for path in packs.iterdir():
         marker = _MARKER.match(path.name)

@@ -1,4 +1,4 @@
-"""Where a repository is, where plait keeps its state, and the id of a project."""
+"""Finds a repository, the folder in which plait keeps its state, and the id of a project."""
 
 from __future__ import annotations
 
@@ -28,9 +28,8 @@ _NO_REPOSITORY = "not a git repository"
 
 @dataclass(frozen=True, slots=True)
 class RepoLocation:
-    """`state` is in git's common folder: safe from `git clean`, and shared by all worktrees of a repository.
-
-    Outside of a repository it is `.plait/`, and `repository` is False.
+    """A repository and plait's state folder. `state` is in git's common folder: safe from `git clean`, and shared by
+    all worktrees of a repository. Outside of a repository it is `.plait/`, and `repository` is False.
     """
 
     top: Path
@@ -39,11 +38,13 @@ class RepoLocation:
 
     @property
     def git_dir(self) -> Path:
-        """The common git folder, shared by all worktrees."""
+        """Return the common git folder, shared by all worktrees."""
         return self.state.parent
 
     def relative_name(self, path: Path) -> str:
-        """The path in messages, ids and the journal: relative to the top, with slashes, or absolute if outside."""
+        """Return the path as used in messages, ids and the journal: relative to the top, with slashes, or absolute if
+        outside.
+        """
         try:
             return path.relative_to(self.top).as_posix() or "."
         except ValueError:
@@ -106,7 +107,9 @@ def _make_hint(error: str) -> str:
 
 
 def list_repo_files(location: RepoLocation) -> list[str]:
-    """The tracked and untracked, not ignored files; empty outside of a repository, where a walk could take forever."""
+    """List the tracked files, and the untracked ones that are not ignored; empty outside of a repository, where a walk
+    could take forever.
+    """
     if not location.repository:
         return []
     output, _ = _run_git(location.top, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
@@ -114,7 +117,7 @@ def list_repo_files(location: RepoLocation) -> list[str]:
 
 
 def _run_git(path: Path, *args: str) -> tuple[str, str]:
-    """The output, or the first line of the error; both empty if there is no git."""
+    """Return git's output, and the first line of its error; both are empty if there is no git."""
     import subprocess  # an engine knows its repository and never gets here
 
     try:
@@ -138,5 +141,5 @@ PROJECT_ID_LENGTH = 12
 
 
 def compute_project_id(location: RepoLocation) -> str:
-    """The same for all checkouts of a repository: a hash of its git folder."""
+    """Return a hash of the repository's git folder, which is the same for all its checkouts."""
     return hashlib.sha256(os.fsencode(os.path.realpath(location.state.parent))).hexdigest()[:PROJECT_ID_LENGTH]

@@ -41,13 +41,15 @@ _GITLINK = ":000000 160000 "
 _SYMREF = re.compile(r"ref: refs/heads/(.+)\tHEAD")
 _SHA256_LENGTH = 64
 _COMMIT_ID = re.compile(r"[0-9a-f]{4,64}")
-# A server that has gone silent is given up after a minute.
+# A server that stops answering is given up after a minute.
 _TIMEOUT_SETTINGS = ("http.lowSpeedLimit=1", "http.lowSpeedTime=60")
 ReportProgress = Callable[[str], None]
 
 
 class Mirror:
-    """`git_dir` is the clone, `name` the repository's name, `branch` the remote's default branch (empty: none)."""
+    """The mirror of a remote repository: `git_dir` is the clone, `name` the repository's name, `branch` the remote's
+    default branch (empty: none).
+    """
 
     def __init__(self, git_dir: Path, remote: RemoteUrl, branch: str, environment: Mapping[str, str]) -> None:
         self.git_dir = git_dir
@@ -58,7 +60,7 @@ class Mirror:
         self._environment = environment
 
     def resolve(self, base: str = "") -> str:
-        """The commit of a name at the remote, by default of its default branch. Raises UserError."""
+        """Return the commit of a name at the remote, by default of its default branch. Raises UserError."""
         if not base and not self.branch:
             raise UserError(
                 f"{self.url} has no default branch, or nothing on it",
@@ -76,7 +78,9 @@ class Mirror:
         )
 
     def checkout(self, commit: str, in_use: Collection[Path] = ()) -> Path:
-        """A checkout of this commit, to read sources from. `in_use` are those of open batches, which are not changed."""
+        """Return a checkout of this commit, to read sources from. `in_use` are the checkouts of open batches, which are
+        not changed.
+        """
         try:
             return _check_out(self, commit, in_use)
         except GitError as error:
@@ -90,7 +94,7 @@ class Mirror:
         return Git(checkout, environment=self._environment)
 
     def save_commit(self, checkout_commit: str, tip: str) -> None:
-        """Keep what was left in the checkout of a commit."""
+        """Save what was left in the checkout of a commit."""
         repository = Repository(self.git_dir, self._environment)
         SavedRefs(repository, "checkout", checkout_commit[:_SHORT_LENGTH]).keep(tip)
 
@@ -98,7 +102,8 @@ class Mirror:
 def open_mirror(
     url: str, cache: Path, *, environment: Mapping[str, str], report: ReportProgress = lambda _: None
 ) -> Mirror:
-    """The up-to-date mirror of this repository. Raises UserError or WorldError, and leaves nothing incomplete.
+    """Open the mirror of this repository, brought up to date. Raises UserError or WorldError, and leaves nothing
+    incomplete.
 
     Credentials are left to git's helpers and the environment.
     """
@@ -118,12 +123,14 @@ def open_mirror(
 
 
 def _open_git(git_dir: Path, environment: Mapping[str, str]) -> Git:
-    """With an explicit GIT_DIR: safe.bareRepository may forbid to discover a bare one."""
+    """Open git with an explicit GIT_DIR, because safe.bareRepository may forbid git to find a bare repository by
+    itself.
+    """
     return Git(git_dir, environment=environment, variables={"GIT_DIR": str(git_dir)}, settings=_TIMEOUT_SETTINGS)
 
 
 def _update(remote: RemoteUrl, git_dir: Path, environment: Mapping[str, str], report: ReportProgress) -> str:
-    """The default branch's name."""
+    """Fetch or clone, and return the default branch's name."""
     git = _open_git(git_dir, environment)
     try:
         remote_git = Git(git_dir.parent, environment=environment, settings=_TIMEOUT_SETTINGS)
@@ -154,7 +161,9 @@ def _clone(remote: RemoteUrl, git_dir: Path, environment: Mapping[str, str], lis
 
 
 def _fetch(git: Git, remote: RemoteUrl) -> None:
-    """Prunes branches that the remote deleted, but no tags: an agent may have made them."""
+    """Fetch everything. Branches that the remote deleted are deleted here, but tags are not: an agent may have made
+    them.
+    """
     _set_remote(git, remote)
     options = ["--quiet", "--prune", "--tags", "--force", "--no-write-fetch-head", "--no-recurse-submodules"]
     git.run("fetch", *options, "--no-auto-maintenance", "origin", _FETCH_REFSPEC)
@@ -162,14 +171,14 @@ def _fetch(git: Git, remote: RemoteUrl) -> None:
 
 
 def _set_remote(git: Git, remote: RemoteUrl) -> None:
-    """Agents work in this repository and may have changed its remote: set it again."""
+    """Set the remote again: agents work in this repository and may have changed it."""
     for key, value in (("remote.origin.url", remote.url), ("remote.origin.fetch", _FETCH_REFSPEC)):
         if git.run("config", "--local", "--get-all", key, codes=(0, 1)).text != value:
             git.run("config", "--local", "--replace-all", key, value)
 
 
 def _set_default_branch(git: Git, listing: str) -> str:
-    """Store the remote's HEAD as git does; empty if it names nothing that exists."""
+    """Store the remote's HEAD as git does, and return its branch; empty if it names nothing that exists."""
     match = _SYMREF.search(listing)
     if match is None or git.run("show-ref", "--verify", "--quiet", f"{ORIGIN_PREFIX}/{match[1]}", codes=(0, 1)).code:
         return ""
@@ -178,7 +187,7 @@ def _set_default_branch(git: Git, listing: str) -> str:
 
 
 def _candidate_refs(base: str) -> list[str]:
-    """What the name may mean, the likeliest first: the remote's branches before ours."""
+    """List the refs that the name may mean, the likeliest first: the remote's branches before local ones."""
     plain = base.removeprefix("refs/heads/").removeprefix("refs/remotes/").removeprefix("origin/")
     commit = [base] if _COMMIT_ID.fullmatch(base) else []
     tag = base.removeprefix("refs/tags/")
@@ -192,7 +201,9 @@ def _candidate_refs(base: str) -> list[str]:
 
 
 def _git_environment(given: Mapping[str, str], remote: RemoteUrl) -> dict[str, str]:
-    """Allow only protocols that run no program of the URL's choice, prompt nowhere, and pass the user name to helpers."""
+    """Return an environment in which git uses only protocols that run no program of the URL's choice, prompts nowhere,
+    and passes the user name to helpers.
+    """
     allowed = given.get("GIT_ALLOW_PROTOCOL")
     protocols = [protocol for protocol in PROTOCOLS if allowed is None or protocol in allowed.split(":")]
     environment = {**given, "GIT_ALLOW_PROTOCOL": ":".join(protocols)}
@@ -223,7 +234,7 @@ _AUTH_HINT = "git needs non-interactive credentials: a credential helper, GIT_AS
 
 
 def make_unreachable_error(error: GitError, remote: RemoteUrl, git_dir: Path) -> WorldError:
-    """Cloning or fetching failed."""
+    """Make the error for a clone or fetch that failed."""
     reason = error.message.partition(": ")[2] or error.message
     trial = f"git ls-remote {shlex.quote(remote.url)}"
     hint = _AUTH_HINT + trial if _AUTH_FAILURE.search(error.stderr) else f"Run: {trial}"
@@ -237,7 +248,9 @@ def make_unreachable_error(error: GitError, remote: RemoteUrl, git_dir: Path) ->
 
 
 def make_damage_error(error: GitError, remote: RemoteUrl, git: Git) -> WorldError | None:
-    """None if the mirror itself is intact. Checking takes a while, so it is done only on suspicion."""
+    """Make the error for a damaged mirror; None if it is intact. Checking takes a while, so it is done only on
+    suspicion.
+    """
     if not _DAMAGE_SIGNS.search(error.stderr) or not git.cwd.exists():
         return None
     check = ("fsck", "--connectivity-only", "--no-dangling", "--no-progress")
@@ -260,7 +273,7 @@ def _format_last_fetch(git_dir: Path) -> str:
 
 
 def _check_out(mirror: Mirror, commit: str, in_use: Collection[Path]) -> Path:
-    """A checkout of exactly this commit. A changed one is saved and reset, or left alone if it is in use."""
+    """Return a checkout of exactly this commit. A changed checkout is saved and reset, or left alone if it is in use."""
     used = {os.path.realpath(path) for path in in_use}
     root = mirror.git_dir.parent / CHECKOUTS_FOLDER
     with hold_lock(root / _LOCK_FILE):
@@ -276,14 +289,14 @@ def _check_out(mirror: Mirror, commit: str, in_use: Collection[Path]) -> Path:
 
 
 def list_stale_checkouts(mirror: Mirror, in_use: Collection[Path], min_age: float = UNUSED_SECONDS) -> list[Path]:
-    """Those that no open batch uses and that were not requested for `min_age` seconds."""
+    """List the checkouts that no open batch uses and that were not requested for `min_age` seconds."""
     used = {os.path.realpath(path) for path in in_use}
     checkouts = sorted((mirror.git_dir.parent / CHECKOUTS_FOLDER).glob(f"*/{mirror.name}"))
     return [path for path in checkouts if os.path.realpath(path) not in used and _age(path) >= min_age]
 
 
 def remove_checkout(mirror: Mirror, path: Path) -> bool:
-    """False, and it stays, if something in it cannot be saved."""
+    """Remove a checkout. False, and it stays, if something in it can't be saved."""
     ready = path.parent / _READY_FILE
     with hold_lock(path.parent.parent / _LOCK_FILE):
         if ready.exists():
@@ -302,7 +315,7 @@ def _candidates(root: Path, commit: str) -> Iterator[Path]:
 
 
 def _make(mirror: Mirror, path: Path, commit: str) -> Path:
-    """Replaces what a killed plait left there."""
+    """Make a checkout, replacing what a killed plait left at its path."""
     _discard(mirror, path)
     make_private_folder(path.parent)
     # Twice --force: git may remember one of that name, and that it was being made.
@@ -320,7 +333,7 @@ def _discard(mirror: Mirror, path: Path) -> None:
 
 
 def _is_clean(git: Git, commit: str) -> bool:
-    """Whether it is exactly this commit; False if git cannot read it."""
+    """Whether the checkout is exactly this commit; False if git can't read it."""
     status = ("status", "--porcelain", "-z", "--untracked-files=all", "--ignore-submodules=dirty")
     with suppress(GitError):
         return git.text("rev-parse", "HEAD") == commit and not git.text(*status)
@@ -328,7 +341,7 @@ def _is_clean(git: Git, commit: str) -> bool:
 
 
 def _refresh(mirror: Mirror, git: Git, commit: str) -> bool:
-    """Reset to the commit; ignored files stay, since workspaces may need them."""
+    """Reset the checkout to the commit; False if that fails. Ignored files stay, since workspaces may need them."""
     with suppress(GitError):
         if _save(mirror, git, commit):
             git.run("checkout", "--quiet", "--force", "--detach", commit)
@@ -348,7 +361,7 @@ def _save(mirror: Mirror, git: Git, commit: str) -> bool:
 
 
 def _commit_everything(git: Git) -> str | None:
-    """Local commits, with uncommitted changes on top. None if there is a nested repository."""
+    """Return a commit of the local commits with uncommitted changes on top. None if there is a nested repository."""
     index = git.cwd.parent / f".index-{token_hex(4)}"
     index_git = git.with_options(variables={"GIT_INDEX_FILE": str(index)})
     try:

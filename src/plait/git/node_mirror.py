@@ -45,7 +45,8 @@ _usable: dict[Path, tuple[str, int, int, int]] = {}
 
 
 def open_node_mirror(path: Path, object_format: str = "sha1", shallow: Sequence[str] = ()) -> Path:
-    """The mirror at this path: made if it is missing, or set aside and made again if it is no repository any more.
+    """Open the mirror at this path. It is made if it is missing; if it is no repository any more, it is set aside and
+    made again.
 
     `shallow` are the commits whose parents the engine's repository lacks. Concurrent calls wait for each other.
     """
@@ -65,7 +66,7 @@ def _lock_file(path: Path) -> Path:
 
 
 def _is_usable(path: Path, object_format: str, shallow: Sequence[str]) -> bool:
-    """Whether git works here. HEAD, which git needs and a crash may empty, is written again."""
+    """Whether git works here. HEAD, which git needs and a crash may empty, is written again if necessary."""
     with suppress(OSError):
         if not (path / "HEAD").read_bytes().startswith(b"ref: "):
             replace_file(path / "HEAD", _HEAD, mode=0o666)
@@ -73,7 +74,7 @@ def _is_usable(path: Path, object_format: str, shallow: Sequence[str]) -> bool:
             return False
         config = (path / "config").stat()
         facts = (object_format, config.st_mtime_ns, config.st_size, config.st_ino)
-        if _usable.get(path) == facts:  # git has said so, and reads nothing else
+        if _usable.get(path) == facts:  # git has checked these before, and reads nothing else
             return True
         output = open_git(path).run("rev-parse", "--is-bare-repository", "--show-object-format", codes=range(256))
         if output.code == 0 and output.text == f"true\n{object_format}":
@@ -83,7 +84,7 @@ def _is_usable(path: Path, object_format: str, shallow: Sequence[str]) -> bool:
 
 
 def _create(path: Path, object_format: str, shallow: Sequence[str]) -> None:
-    """Under another name first, so that a killed process leaves no half of one."""
+    """Make the mirror under another name and rename it when complete, so that a killed process leaves no partial one."""
     make_private_folder(path.parent)
     for leftover in path.parent.glob(f"{path.name}.{_INCOMING_PREFIX}*"):
         remove_tree(leftover)
@@ -91,7 +92,7 @@ def _create(path: Path, object_format: str, shallow: Sequence[str]) -> None:
     options = ("--quiet", "--bare", "--template=", "--initial-branch=none", f"--object-format={object_format}")
     files = {"GIT_DEFAULT_REF_FORMAT": "files"}  # which are read here; git before 2.45 has no others
     Git(path.parent, variables=files).run("init", *options, "--", str(incoming))
-    with (incoming / "config").open("a") as config:  # agents run git here, and none of theirs may collect garbage
+    with (incoming / "config").open("a") as config:  # agents run git here, and it must not collect garbage
         config.write("[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n")
         # The disk isn't waited for. If the power fails, the node's attempts are lost in any case, and run again.
         config.write("[core]\n\tfsync = none\n")
@@ -117,7 +118,7 @@ def has_saved_work(git_dir: Path) -> bool:
 
 
 def list_tips(git_dir: Path, limit: int = MAX_TIPS) -> tuple[str, ...]:
-    """What a mirror can say that it has: the commits of its refs, the newest first; none if it is missing or damaged."""
+    """List the commits of a mirror's refs, the newest first; none if it is missing or damaged."""
     args = ("for-each-ref", "--sort=-committerdate", "--format=%(objectname) %(objecttype)", "refs/")
     try:
         rows = open_git(git_dir).text(*args).splitlines()
@@ -128,8 +129,9 @@ def list_tips(git_dir: Path, limit: int = MAX_TIPS) -> tuple[str, ...]:
 
 
 def tidy_mirror(path: Path) -> None:
-    """Forget commits that were not used for long, and join the packs if there are many. No attempt may be running in its
-    worktrees; processes that store commits here wait. Raises GitError or OSError.
+    """Forget commits that were not used for long, and join the packs if there are many.
+
+    No attempt may be running in its worktrees; processes that store commits here wait. Raises GitError or OSError.
     """
     with hold_lock(_lock_file(path)):
         git, now = open_git(path), time.time()
@@ -144,11 +146,12 @@ def tidy_mirror(path: Path) -> None:
 
 
 def receive_commits(git_dir: Path, data: bytes, refs: Mapping[str, str]) -> None:
-    """Store the commits of a bundle, and set these refs, which may be there already. Empty data: only set the refs.
+    """Store the commits of a bundle, and set these refs, which may exist already. Without data (b""), only set the
+    refs.
 
-    Can be killed at any instant and done again; several may run at once. Raises MissingCommitsError if the mirror lacks what
-    the bundle builds on, perhaps since it is damaged: then a bundle with everything is needed. Other errors of a bundle are
-    BundleError; a full disk is a WorldError.
+    It can be killed at any instant and repeated; several calls may run at once. Raises MissingCommitsError if the
+    mirror lacks what the bundle builds on, perhaps since it is damaged: a bundle with everything is needed then. Other
+    errors of a bundle are BundleError; a full disk is a WorldError.
     """
     git = open_git(git_dir)
     with hold_lock(_lock_file(git_dir), shared=True):
@@ -194,7 +197,9 @@ def receive_commits(git_dir: Path, data: bytes, refs: Mapping[str, str]) -> None
 
 
 def _require_commits(git: Git, commits: Collection[str], held: Collection[str]) -> None:
-    """Raises MissingCommitsError unless all that they lead to is there; what `held` commits lead to is taken for granted."""
+    """Raise MissingCommitsError unless everything that the commits lead to exists; what `held` commits lead to is not
+    checked.
+    """
     if not commits:
         return
     if why := find_missing_objects(git, [*commits], [*held]):
@@ -209,7 +214,9 @@ def _set_refs(git_dir: Path, git: Git, refs: Mapping[str, str], mark: str = "") 
 
 
 def _mark_used(git_dir: Path, refs: Collection[str], mark: str = "") -> None:
-    """`mark` is the name and the size of the pack that the commits came in."""
+    """Record that the commits of these refs were used now. `mark` is the name and the size of the pack that they came
+    in.
+    """
     make_private_folder(git_dir / "plait" / "bases")
     for ref in refs:
         if ref.startswith(f"{BASES}/"):
@@ -218,7 +225,9 @@ def _mark_used(git_dir: Path, refs: Collection[str], mark: str = "") -> None:
 
 
 def _has_pack(git_dir: Path, ref: str, commit: str) -> bool:
-    """Whether the ref holds the commit, and the pack that it came in is still there: asking git takes a process."""
+    """Whether the ref holds the commit, and the pack that it came in still exists. Files are read, because asking git
+    takes a process.
+    """
     try:
         name, size = (git_dir / "plait" / "bases" / ref.removeprefix(f"{BASES}/")).read_text().split()
         pack = git_dir / "objects" / "pack" / name

@@ -1,7 +1,7 @@
-"""One git process that a thread asks which objects names stand for, in place of a process for each question.
+"""One git process that a thread asks which objects names stand for, instead of starting a process for each question.
 
-Inside `share_readers`, `Git.resolve_commit` and the like use one reader for each repository. It sees refs and objects that
-appear meanwhile.
+Inside `share_readers`, `Git.resolve_commit` and the like use one reader for each repository. It sees refs and objects
+that appear meanwhile.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ _shared = threading.local()
 
 
 class ReaderError(Exception):
-    """The reader can't answer: a command of its own can, or says why not."""
+    """The reader can't answer. A git command of its own can, or says why not."""
 
 
 class ObjectReader:
-    """`start` starts `git cat-file` with FORMAT."""
+    """A running `git cat-file` that answers questions. `start` starts it with FORMAT."""
 
     def __init__(self, start: Callable[[], subprocess.Popen[bytes]]) -> None:
         self._start = start
         self._process: subprocess.Popen[bytes] | None = None
 
     def find(self, name: str) -> str | None:
-        """The id of the object that this name stands for; None: there is none. Raises ReaderError."""
+        """Return the id of the object that this name stands for; None if there is none. Raises ReaderError."""
         if "\n" in name:
             raise ReaderError
         try:
@@ -66,7 +66,9 @@ class ObjectReader:
 
 @contextmanager
 def share_readers() -> Iterator[None]:
-    """Inside, this thread shares one reader for each repository. Of nested ones, the outermost closes them."""
+    """Share one reader for each repository in this thread. Nested calls use the readers of the outermost, which closes
+    them.
+    """
     if getattr(_shared, "readers", None) is not None:
         yield
         return
@@ -81,6 +83,6 @@ def share_readers() -> Iterator[None]:
 
 
 def find_reader(key: Hashable, start: Callable[[], subprocess.Popen[bytes]]) -> ObjectReader | None:
-    """The thread's reader for a repository, by a key; None outside of `share_readers`."""
+    """Return the thread's reader for a repository, by a key; None outside of `share_readers`."""
     readers: dict[Hashable, ObjectReader] | None = getattr(_shared, "readers", None)
     return None if readers is None else readers.setdefault(key, ObjectReader(start))

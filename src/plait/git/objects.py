@@ -1,4 +1,4 @@
-"""Git objects read in batches, and trees with some files changed, written without an index."""
+"""Reads git objects in batches, and writes trees with some files changed, without an index."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from plait.core.errors import WorldError
 from plait.core.fast_dataclass import dataclass
 from plait.git.command import Git, join_fields
 
-# Of entries in trees and in an index.
+# Modes of entries in trees and in an index.
 FOLDER_MODE, FILE_MODE, GITLINK_MODE = "040000", "100644", "160000"
 FILE_MODES = frozenset({FILE_MODE, "100755"})
 
@@ -39,7 +39,7 @@ def find_entry(git: Git, tree: str, path: str) -> TreeEntry | None:
 
 
 def read_file(git: Git, tree: str, path: str) -> bytes | None:
-    """A file's content; None where there is no file, or something else of that name."""
+    """Read a file's content; None if there is no file at this path, or something other than a file."""
     entry = find_entry(git, tree, path)
     if entry is None or not entry.mode.startswith("100"):
         return None
@@ -47,7 +47,7 @@ def read_file(git: Git, tree: str, path: str) -> bytes | None:
 
 
 def write_files(git: Git, tree: str, files: Mapping[str, bytes]) -> str:
-    """The tree with these files; those that were there keep their mode."""
+    """Write a tree with these files added or replaced; existing files keep their mode."""
     changes: dict[str, TreeEntry | None] = {}
     for path, content in files.items():
         existing = find_entry(git, tree, path)
@@ -62,19 +62,19 @@ def write_blob(git: Git, content: bytes) -> str:
 
 
 def kind_of_mode(mode: str) -> str:
-    """The kind of object that an entry with this mode in a tree names: a submodule's is a commit."""
+    """Return the kind of object that a tree's entry with this mode names: a submodule's is a commit."""
     return {FOLDER_MODE: "tree", GITLINK_MODE: "commit"}.get(mode, "blob")
 
 
 def update_entries(git: Git, tree: str, changes: Mapping[str, TreeEntry | None]) -> str:
-    """The tree with these entries; None takes one out."""
+    """Write a tree with these entries changed; None removes an entry."""
     if not changes:
         return tree
     return _update_tree(git, tree, {_split_path(path): new for path, new in changes.items()}) or git.text("mktree")
 
 
 def _update_tree(git: Git, tree: str | None, changes: Mapping[tuple[str, ...], TreeEntry | None]) -> str | None:
-    """None if nothing is left of it."""
+    """Write a tree or subtree with these changes; None if nothing is left in it."""
     listing = _list_tree(git, tree) if tree else {}
     subtrees: dict[str, dict[tuple[str, ...], TreeEntry | None]] = {}
     for names, new in changes.items():
@@ -118,7 +118,7 @@ _INVISIBLE = re.compile(r"[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]")
 
 
 def is_safe_path(path: str) -> bool:
-    """Whether a path stays in the worktree, and out of its git folder, on any file system. Trees may hold any name."""
+    """Whether a path stays in the worktree and out of its git folder on any file system. Trees may hold any name."""
     if "\0" in path or len(path.encode("utf-8", "surrogateescape")) > _MAX_PATH_BYTES:
         return False
     return not any(name in {"", ".", ".."} or _is_git_name(name) for name in path.split("/"))
@@ -135,7 +135,7 @@ MAX_TOTAL_BYTES = 8 << 20
 
 
 def list_blobs(git: Git, tree: str, paths: Sequence[str]) -> dict[str, str]:
-    """The blobs of those paths that are files or symlinks in this tree. Paths are literal, not patterns."""
+    """Return the blobs of those paths that are files or symlinks in this tree. Paths are literal, not patterns."""
     if not paths:
         return {}
     literal = git.with_options(variables={"GIT_LITERAL_PATHSPECS": "1"})
@@ -146,7 +146,9 @@ def list_blobs(git: Git, tree: str, paths: Sequence[str]) -> dict[str, str]:
 
 
 def read_blobs(git: Git, objects: Sequence[str]) -> dict[str, bytes | None]:
-    """Blobs by name; None for one over the limits, by itself or with those before it. Names of no blob are left out."""
+    """Read blobs by name. None for one that exceeds the limits, by itself or with those before it; names of other
+    objects are left out.
+    """
     names = list(dict.fromkeys(objects))
     sizes = read_blob_sizes(git, names)
     budget, chosen = MAX_TOTAL_BYTES, []
@@ -159,7 +161,7 @@ def read_blobs(git: Git, objects: Sequence[str]) -> dict[str, bytes | None]:
 
 
 def read_objects(git: Git, names: Sequence[str]) -> Iterator[GitObject | None]:
-    """Each named object in one call, in order; None for a name that git does not know."""
+    """Yield each named object, in order, from one call; None for a name that git does not know."""
     output, offset = _cat_file(git, "--batch", names), 0
     for _ in names:
         end = output.index(b"\n", offset)
@@ -174,7 +176,7 @@ def read_objects(git: Git, names: Sequence[str]) -> Iterator[GitObject | None]:
 
 
 def read_blob_sizes(git: Git, names: Sequence[str]) -> dict[str, int]:
-    """The sizes of those that are blobs."""
+    """Return the sizes of those objects that are blobs."""
     rows = (line.split(" ") for line in _cat_file(git, "--batch-check", names).decode("ascii", "replace").splitlines())
     return {row[0]: int(row[2]) for row in rows if len(row) == 3 and row[1] == "blob"}
 

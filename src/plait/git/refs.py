@@ -29,7 +29,7 @@ _TASK_BRANCH_PREFIX = "plait/task-"
 
 
 def ref_component(name: str) -> str:
-    """Lower case only: refs are files, and a file system may ignore case."""
+    """Return a ref's part for a name. It is lower case only: refs are files, and a file system may ignore case."""
     if _SAFE_NAME.match(name) and not name.endswith((".", ".lock")):
         return name
     digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:10]
@@ -38,16 +38,17 @@ def ref_component(name: str) -> str:
 
 
 def batch_branch(batch: str) -> str:
-    """The branch of a new batch. Only `Session` in client/session.py calls it, when it submits the batch.
+    """Return the branch of a new batch.
 
-    The batch stores the name (`Submit.branch`), and everything else reads it from there. gc and the push to a remote, which
-    meet branches of unknown batches, use `parse_batch_branch` and `is_batch_branch`.
+    Only `Session` in client/session.py calls it, when it submits the batch. The batch stores the name
+    (`Submit.branch`), and everything else reads it from there. gc and the push to a remote, which meet branches of
+    unknown batches, use `parse_batch_branch` and `is_batch_branch`.
     """
     return f"{_BATCH_BRANCH_PREFIX}{ref_component(batch)}"
 
 
 def parse_batch_branch(branch: str) -> str:
-    """The batch's part of the name of a batch branch; empty for any other branch."""
+    """Return the batch's part of the name of a batch branch; empty for any other branch."""
     return branch.removeprefix(_BATCH_BRANCH_PREFIX) if branch.startswith(_BATCH_BRANCH_PREFIX) else ""
 
 
@@ -57,7 +58,7 @@ def is_batch_branch(branch: str) -> bool:
 
 
 def is_plait_branch(branch: str) -> bool:
-    """Whether it is called like the branch of a batch or a task."""
+    """Whether the name is like that of a batch's or a task's branch."""
     return branch.startswith((_BATCH_BRANCH_PREFIX, _TASK_BRANCH_PREFIX))
 
 
@@ -66,22 +67,22 @@ def task_branch(batch: str, task: str) -> str:
 
 
 def attempt_ref(attempt: Attempt) -> str:
-    """The result of an attempt, kept as long as its batch."""
+    """Return the ref for the result of an attempt, which is kept as long as its batch."""
     return f"{ATTEMPTS}/{ref_component(attempt.batch)}/{ref_component(attempt.task)}/{attempt.step.value}-{attempt.n}"
 
 
 def resolution_ref(batch: str, task: str, commit: str) -> str:
-    """What a person made of a conflict, kept as long as its batch."""
+    """Return the ref for a person's resolution of a conflict, which is kept as long as its batch."""
     return f"{ATTEMPTS}/{ref_component(batch)}/{ref_component(task)}/resolved-{commit[:16]}"
 
 
 def saved_ref(batch: str, task: str, n: int) -> str:
-    """Work that would have been lost."""
+    """Return the nth ref for saved work of a task."""
     return f"{SAVED}/{ref_component(batch)}/{ref_component(task)}/{n}"
 
 
 def pre_rebuild_ref(batch: str, n: int) -> str:
-    """The batch branch as it was before its nth rebuild."""
+    """Return the ref for the batch branch as it was before its nth rebuild."""
     return f"{PRE_REBUILDS}/{ref_component(batch)}/{n}"
 
 
@@ -95,8 +96,8 @@ def has_ref_files(git_dir: Path) -> bool:
 
 
 def may_have_ref(git_dir: Path, name: str) -> bool:
-    """Whether there may be a ref with this name or below it, even a broken one. Only files are read: asking git takes a
-    process.
+    """Whether there may be a ref with this name or below it, even a broken one. Only files are read, because asking git
+    takes a process.
     """
     if not has_ref_files(git_dir) or os.path.lexists(git_dir / name):
         return True
@@ -109,7 +110,9 @@ def may_have_ref(git_dir: Path, name: str) -> bool:
 
 
 def read_loose_ref(git_dir: Path, name: str) -> str:
-    """The object that a ref holds, if it has a file of its own; empty otherwise, which says nothing. The object may be gone."""
+    """Return the object that a loose ref holds, which may be missing. Empty if the ref has no file of its own; it may
+    exist nevertheless.
+    """
     if ".." in name:  # an agent may have written it to HEAD
         return ""
     try:
@@ -120,8 +123,10 @@ def read_loose_ref(git_dir: Path, name: str) -> str:
 
 
 def move_loose_ref(git_dir: Path, name: str, old: str, new: str) -> bool:
-    """As `git update-ref` without a reflog, which takes a process. False: git is needed. It has no file of its own with `old`
-    in it, its lock is held, or it has a reflog. The new object has to be there. Raises OSError.
+    """Move a ref as `git update-ref` does without a reflog, but without a process. False if git is needed.
+
+    Git is needed if the ref has no file of its own with `old` in it, if its lock is held, or if it has a reflog. The
+    new object has to exist. Raises OSError.
     """
     path, lock = f"{git_dir}/{name}", f"{git_dir}/{name}.lock"
     if not old or not has_ref_files(git_dir) or os.path.lexists(git_dir / "logs" / name):
@@ -153,7 +158,7 @@ def remove_blank_ref(git_dir: Path, name: str) -> None:
 
 
 def remove_stale_lock(git_dir: Path, ref: str, min_age_seconds: float) -> bool:
-    """Remove the lock that a killed git left on a ref; whether there was one that old."""
+    """Remove the lock that a killed git left on a ref; return whether there was one that old."""
     lock = git_dir / f"{ref}.lock"
     with suppress(OSError):
         if time.time() - lock.stat().st_mtime > min_age_seconds:

@@ -29,7 +29,9 @@ _MAX_NAME_LENGTH = 40
 
 @dataclass(frozen=True, slots=True)
 class RemoteUrl:
-    """`url` never contains a secret; `key` is the same for all spellings; `user` is passed to credential helpers."""
+    """The URL of a remote repository. `url` never contains a secret; `key` is the same for all spellings; `user` is
+    passed to credential helpers.
+    """
 
     url: str
     key: str
@@ -42,7 +44,7 @@ class RemoteUrl:
 
 
 def parse_remote_url(text: str) -> RemoteUrl:
-    """Raises UserError for anything that is not a repository URL, or must not be passed to git."""
+    """Parse a URL. Raises UserError for anything that is not a repository URL, or must not be passed to git."""
     address = text.strip()
     if not address or _CONTROL.search(address):
         raise _make_invalid_error(address, "is not a repository address")
@@ -86,7 +88,7 @@ def _parse_url(address: str, scheme: str, rest: str) -> RemoteUrl:
 
 
 def _parse_scp(address: str, match: re.Match[str]) -> RemoteUrl:
-    """`user@host:path`, relative to the user's home folder."""
+    """Parse `user@host:path`, where the path is relative to the user's home folder."""
     user, path = match["user"] or "", match["path"].rstrip("/")
     host = _split_host_port(address, "ssh", match["host"])[0]
     if (user and not _USER.fullmatch(user)) or not path or path.startswith("-"):
@@ -115,7 +117,7 @@ def _parse_path(address: str) -> RemoteUrl:
 
 
 def _split_host_port(address: str, scheme: str, host_port: str) -> tuple[str, str]:
-    """The default port becomes empty."""
+    """Split the host from the port; the default port becomes empty."""
     match = re.fullmatch(rf"(?P<host>{_HOST.pattern})(?::(?P<port>[0-9]{{1,5}})?)?", host_port)
     if match is None:
         raise _make_invalid_error(address, "has no valid host")
@@ -124,7 +126,7 @@ def _split_host_port(address: str, scheme: str, host_port: str) -> tuple[str, st
 
 
 def _normalize_path(path: str) -> str:
-    """Without meaningless differences; `/~/x` is how a URL writes `~/x`."""
+    """Remove meaningless differences from a path; `/~/x` is how a URL writes `~/x`."""
     normalized = re.sub(r"/{2,}", "/", path).rstrip("/").removesuffix(".git").rstrip("/")
     return normalized.removeprefix("/") if normalized.startswith("/~") else normalized
 
@@ -135,7 +137,7 @@ def _repository_name(path: str) -> str:
 
 
 def hide_url_secrets(text: str) -> str:
-    """The URL without anything that could be a secret."""
+    """Return the URL without anything that could be a secret."""
     before, at_sign, after = text.rpartition("@")
     scheme, separator, _ = before.partition("://")
     clean = (f"{scheme}://…@{after}" if separator else f"…@{after}") if at_sign and ":" in before else text

@@ -76,14 +76,15 @@ class RejectedResultError(AgentError):
 
 
 class StaleResultError(WorldError):
-    """The task has moved on since this attempt; nothing was changed."""
+    """A later result of the task has been taken over already; nothing was changed."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExpectedResult:
-    """What the engine knows of a result. `tip` is the commit that the node says it is; empty: only saved work comes.
+    """What the engine knows of a result.
 
-    `base` is the commit that the task started from. No new file may be larger than `max_file_bytes`, unless that is 0.
+    `tip` is the commit that the node announces; empty if only saved work comes. `base` is the commit that the task
+    started from. No new file may be larger than `max_file_bytes`, unless that is 0.
     """
 
     attempt: Attempt
@@ -95,8 +96,8 @@ class ExpectedResult:
 
 @dataclass(frozen=True, slots=True)
 class TakenResult:
-    """`tip` is the task's commit here: another one than on the node if it was signed. `files` are all that it changed. `saved`
-    are the refs of saved work here, by those that it has on the node.
+    """A result that was taken over. `tip` is the task's commit here, which differs from the node's if it was signed.
+    `files` are all that it changed. `saved` are the refs of saved work here, by their refs on the node.
     """
 
     tip: str
@@ -105,10 +106,10 @@ class TakenResult:
 
 
 def create_result_bundle(git_dir: Path, attempt: Attempt, tip: str, base: str, pack: str = "") -> bytes:
-    """On the node: the attempt's commit (empty: it has none), and what was saved of the task's work. `base` may be unknown then.
+    """Make, on the node, a bundle of the attempt's commit (empty: it has none) and of the task's saved work.
 
-    `pack` is a file with all that the commit has and the base has not. A small one is sent as it is: git would take a process
-    to make a smaller one.
+    `base` may be unknown then. `pack` is a file with all that the commit has and the base has not. A small one is sent
+    as it is: git would take a process to make a smaller one.
     """
     git = open_git(git_dir)
     prefix = saved_ref(attempt.batch, attempt.task, 0).removesuffix("0")
@@ -130,14 +131,16 @@ def create_result_bundle(git_dir: Path, attempt: Attempt, tip: str, base: str, p
 def take_over_result(
     git_dir: Path, data: bytes, expected: ExpectedResult, environment: Mapping[str, str] | None = None
 ) -> TakenResult:
-    """As ResultReceiver.take."""
+    """Take over one result; see ResultReceiver.take."""
     with closing(ResultReceiver(git_dir, expected.base, environment)) as receiver:
         return receiver.take(data, expected)
 
 
 class ResultReceiver:
-    """Takes over a result that follows `base`. It asks git what it can before the result is there, while the node still works, and
-    removes temporary files when it is closed, after the result is reported.
+    """Takes over a result that follows `base`.
+
+    It asks git what it can before the result arrives, while the node still works. Closing it removes temporary files,
+    after the result is reported.
     """
 
     def __init__(self, git_dir: Path, base: str, environment: Mapping[str, str] | None = None) -> None:
@@ -159,10 +162,10 @@ class ResultReceiver:
         self._cleanup.close()
 
     def take(self, data: bytes, expected: ExpectedResult) -> TakenResult:
-        """Check what a node returned, and put it into the repository. Can be killed at any instant, and done again.
+        """Check what a node returned, and put it into the repository. It can be killed at any instant and repeated.
 
-        Raises RejectedResultError if the result breaks a rule, BundleError if it is damaged or incomplete, StaleResultError if
-        the task has moved on, and WorldError if the repository can't take it now.
+        Raises RejectedResultError if the result breaks a rule, BundleError if it is damaged or incomplete,
+        StaleResultError if a later result was taken over already, and WorldError if the repository can't take it now.
         """
         if expected.tip and not OBJECT_ID.match(expected.tip):
             raise RejectedResultError(f"the result names no commit: {expected.tip[:100]!r}")
@@ -179,14 +182,18 @@ class ResultReceiver:
         return TakenResult(tip, stored.files, {ref: saved_refs.keep(commit) for ref, commit in stored.saved.items()})
 
     def _keep(self, stored: _Stored, tip: str, expected: ExpectedResult) -> AbstractContextManager[None]:
-        """Inside, refs can be moved to what was stored. Raises BundleError if an object that it leads to is missing."""
+        """Keep the stored objects while refs are moved to them. Raises BundleError if an object that they lead to is
+        missing.
+        """
         if stored.whole_pack is not None and tip == expected.tip:
             return keep_pack(self._git, self._repository.common, stored.whole_pack)
         tips = [*stored.saved.values(), *([tip] if tip else [])]
         return _keep_complete(self._git, self._repository.common, tips, expected, self._scratch)
 
     def _sign(self, tip: str) -> str:
-        """The tip, signed if the user's commits are and capture made it: keys don't leave this machine. Raises SigningError."""
+        """Return the tip, signed if the user's commits are and capture made it: keys don't leave this machine. Raises
+        SigningError.
+        """
         quarantine = self._quarantine
         if not self._signs or self._git.resolve_commit(tip):
             return tip
@@ -203,8 +210,8 @@ class ResultReceiver:
 
 @dataclass(frozen=True, slots=True)
 class _Stored:
-    """What is in the quarantine. `saved` are the commits of saved work, by their refs on the node; `files` those that the result
-    changed. `whole_pack` is a pack with all that the result has and its base has not, and nothing else.
+    """What is in the quarantine. `saved` are the commits of saved work, by their refs on the node; `files` those that
+    the result changed. `whole_pack` is a pack with exactly what the result has and its base has not.
     """
 
     saved: Mapping[str, str] = field(default_factory=dict)
@@ -216,7 +223,9 @@ class _Stored:
 def _keep_complete(
     git: Git, common: Path, tips: Sequence[str], expected: ExpectedResult, scratch: Path
 ) -> Iterator[None]:
-    """Inside, refs can be moved to the tips. Raises BundleError if an object that they lead to is missing."""
+    """Keep the tips' objects while refs are moved to them. Raises BundleError if an object that they lead to is
+    missing.
+    """
     with ExitStack() as stack:
         try:
             if tips:
@@ -229,8 +238,8 @@ def _keep_complete(
 
 
 def _read_refs(repository: Repository, git: Git, attempt: Attempt) -> dict[str, str]:
-    """The attempt's ref and the task's branch, as far as they exist. Raises StaleResultError if a later attempt of the task
-    has a result.
+    """Return the values of the attempt's ref and the task's branch, as far as they exist. Raises StaleResultError if a
+    later attempt of the task has a result.
     """
     own, branch = attempt_ref(attempt), f"refs/heads/{task_branch(attempt.batch, attempt.task)}"
     prefix = own.removesuffix(str(attempt.n))
@@ -248,7 +257,7 @@ def _read_refs(repository: Repository, git: Git, attempt: Attempt) -> dict[str, 
 
 
 def _require_unused(common: Path, branch: str) -> None:
-    """Raises WorldError if the user has the branch checked out: its files would seem to be changed."""
+    """Raise WorldError if the user has the branch checked out: its files would seem to be changed."""
     for folder in find_checkouts(common, f"refs/heads/{branch}"):
         gitdir = read_gitdir_link(folder)
         if folder.is_dir() and not (gitdir is not None and gitdir.name.startswith(WORKTREE_ID_PREFIX)):
@@ -287,7 +296,7 @@ def _store_checked(quarantine: Git, git: Git, data: bytes, expected: ExpectedRes
 
 
 def _check_refs(refs: Mapping[str, str], expected: ExpectedResult) -> dict[str, str]:
-    """Saved work by its ref. Raises RejectedResultError for any other ref than the attempt's own."""
+    """Return saved work by its ref. Raises RejectedResultError for any other ref than the attempt's own."""
     own, prefix = attempt_ref(expected.attempt), saved_ref(expected.attempt.batch, expected.attempt.task, 0)[:-1]
     saved = {ref: commit for ref, commit in refs.items() if re.fullmatch(rf"{re.escape(prefix)}[1-9][0-9]{{0,8}}", ref)}
     if others := sorted(refs.keys() - {*saved, own}):
@@ -300,7 +309,7 @@ def _check_refs(refs: Mapping[str, str], expected: ExpectedResult) -> dict[str, 
 
 
 def _index_strictly(quarantine: Git, file: IO[bytes], scratch: Path, expected: ExpectedResult) -> Path:
-    """Store the pack if each of its objects passes git's own checks, and the objects that it names are there."""
+    """Store the pack if each of its objects passes git's own checks, and the objects that it names exist."""
     start = file.tell()
     try:
         return index_pack(quarantine, file, scratch, "--strict")
@@ -321,7 +330,7 @@ def _index_strictly(quarantine: Git, file: IO[bytes], scratch: Path, expected: E
 
 
 def _find_path(git: Git, expected: ExpectedResult, name: str) -> str:
-    """Empty if git can't list the paths, since the result is damaged in other places too."""
+    """Find the path of an object; empty if git can't list the paths, since the result is damaged in other places too."""
     listed = None
     with suppress(GitError):
         if expected.tip:
@@ -336,10 +345,11 @@ def _find_path(git: Git, expected: ExpectedResult, name: str) -> str:
 def _check_tip(
     git: Git, expected: ExpectedResult, meanwhile: Callable[[], None] = lambda: None
 ) -> tuple[frozenset[str], tuple[str, ...]]:
-    """The rules of a local capture: it descends from the base, paths stay in the worktree, and no file is too large.
+    """Check the rules of a local capture: the tip descends from the base, paths stay in the worktree, and no file is
+    too large.
 
-    The objects that it leads to, without those that the base has at the same path (empty if there are other commits between),
-    and the files that it changed.
+    Returns the objects that it leads to, without those that the base has at the same path (empty if there are other
+    commits between), and the files that it changed.
     """
     tip, base, max_bytes = expected.tip, expected.base, expected.max_file_bytes
     if not git.is_ancestor(base, tip):
@@ -368,7 +378,7 @@ def _check_tip(
 
 
 def _list_changes(git: Git, base: str, tip: str, meanwhile: Callable[[], None]) -> list[TreeChange]:
-    """Each file and folder that differs; lines aren't counted."""
+    """List each file and folder that differs, without counting lines."""
     args = ("diff-tree", "-r", "-t", "-z", "--raw", "--no-renames", "--no-ext-diff", "--no-textconv", base, tip)
     output = git.read_bounded(*args, max_bytes=MAX_CHANGE_BYTES, meanwhile=meanwhile)
     if output is None:
@@ -379,7 +389,7 @@ def _list_changes(git: Git, base: str, tip: str, meanwhile: Callable[[], None]) 
 
 
 def _explain(error: GitError) -> GitError | BundleError | RejectedResultError:
-    """Git failed on what the node returned, or on the repository."""
+    """Explain whether git failed because of what the node returned, or because of the repository."""
     if error.code < 0 or "tree depth" in error.stderr:
         return RejectedResultError(f"git can't read the result: {error.message}")
     if is_object_gone(error):
@@ -388,7 +398,9 @@ def _explain(error: GitError) -> GitError | BundleError | RejectedResultError:
 
 
 def _find_taken(quarantine: Git, refs: Mapping[str, str], expected: ExpectedResult) -> str:
-    """The commit that this attempt was given before, if it is the same; empty if it has none. Raises StaleResultError."""
+    """Return the commit that this attempt was given before, if it is the same; empty if it has none. Raises
+    StaleResultError if it differs.
+    """
     taken = refs.get(attempt_ref(expected.attempt), "")
     if not taken or taken == expected.tip:
         return taken

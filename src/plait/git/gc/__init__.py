@@ -1,1 +1,1 @@
-"""What batches left behind, and removing it without losing work."""
+"""Lists what batches left behind, and removes it without losing work."""

@@ -1,5 +1,6 @@
-"""Plait's own branches and refs, and the HEADs of its worktrees, whose objects are missing. They hold nothing whole, and make
-`git gc` and `git clone` fail.
+"""Finds and mends plait's own branches and refs, and the HEADs of its worktrees, whose objects are missing.
+
+They hold nothing complete, and make `git gc` and `git clone` fail.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ _MESSAGE = b"What is left of a damaged result\n"
 
 @dataclass(frozen=True, slots=True)
 class BrokenRef:
-    """`tip` is empty if git can't read the ref. `missing` says what is missing, as git puts it."""
+    """A ref whose objects are missing. `tip` is empty if git can't read the ref; `missing` is git's message about what
+    is missing.
+    """
 
     name: str
     tip: str
@@ -36,7 +39,7 @@ def is_worktree_head(name: str) -> bool:
 
 
 def find_broken_refs(repository: Repository) -> Iterator[BrokenRef]:
-    """What the user's branches, remotes and tags have is not checked."""
+    """Yield the broken refs of plait; the user's branches, remotes and tags are not checked."""
     git = repository.git
     listing = git.run("for-each-ref", "--format=%(objectname) %(refname)")
     for name in _UNREADABLE.findall(listing.err):
@@ -63,7 +66,7 @@ def find_broken_refs(repository: Repository) -> Iterator[BrokenRef]:
 
 
 def _read_detached_heads(repository: Repository) -> dict[str, str]:
-    """What the HEADs of plait's worktrees hold, of those that are on no branch."""
+    """Return the detached HEADs of plait's worktrees: the commit by the HEAD's full name."""
     heads = {
         f"{_WORKTREES}{gitdir.name}/HEAD": read_small_file(gitdir / "HEAD").strip()
         for gitdir in repository.worktree_gitdirs
@@ -72,15 +75,17 @@ def _read_detached_heads(repository: Repository) -> dict[str, str]:
 
 
 def mend_head(git: Git, head: BrokenRef) -> None:
-    """Put it on what is left of its commit, or on no files: what the worktree has is a change then, and is saved."""
+    """Put HEAD on what is left of its commit, or on no files. What is in the worktree then counts as a change, and is
+    saved.
+    """
     tip = commit_remains(git, head.tip) or git.commit_as_plait(git.text("mktree"), [], _MESSAGE)
     git.run("update-ref", "--no-deref", "-m", "plait: mended", head.name, tip, head.tip)
 
 
 def commit_remains(git: Git, tip: str) -> str | None:
-    """A commit without parents that has the files of a damaged commit that are still there; None if there are none.
+    """Commit, without parents, the files of a damaged commit that still exist; None if there are none.
 
-    It has the date of the damaged one, so that all refs to that are saved as the same commit.
+    The new commit has the date of the damaged one, so that all refs to that are saved as the same commit.
     """
     commit = read_commits(git, [tip]).get(tip)
     if commit is None:

@@ -48,9 +48,9 @@ _BATCH_SAVED_AS = "batch+branch"  # a batch branch is saved under this instead o
 
 
 class GarbageCollector:
-    """`read_batches` reads the journal's batches by id, again before each removal.
+    """Removes what plait left. Safe beside a running engine and other collectors.
 
-    Safe beside a running engine and other collectors.
+    `read_batches` reads the journal's batches by id; it is called again before each removal.
     """
 
     def __init__(
@@ -85,7 +85,7 @@ class GarbageCollector:
         yield from inventory.list_lost_repositories(self._layout.root.parent)
 
     def clean(self, items: Sequence[Removal], options: GcOptions) -> Iterator[Removal | KeptItem]:
-        """Remove the items; yields each one that was removed, or why it was kept after all."""
+        """Remove the items; yield each one that was removed, or the reason why it was kept after all."""
         heads = [item for item in items if isinstance(item.item, BrokenRefItem) and is_worktree_head(item.item.name)]
         trees = [item for item in items if isinstance(item.item, WorktreeItem)]
         for item in (*heads, *trees):  # what a worktree with a damaged HEAD has can't be saved
@@ -107,7 +107,7 @@ class GarbageCollector:
         return KeptItem(item.item, why) if why else item
 
     def _remove(self, item: Removal, options: GcOptions) -> str:
-        """Why it was kept; empty if it was removed."""
+        """Remove an item. Return why it was kept; empty if it was removed."""
         match item.item:
             case WorktreeItem(use=WorktreeUse.MAKING):
                 return ""  # emptied with the trash
@@ -132,7 +132,9 @@ class GarbageCollector:
         return ""
 
     def _remove_worktree(self, item: WorktreeItem, options: GcOptions) -> str:
-        """Check again under the lock that workspaces are made under: it may have been leased meanwhile."""
+        """Remove a worktree after checking it once more under the lock that workspaces are made under: it may have been
+        leased meanwhile. Return why it was kept; empty if it was removed.
+        """
         with self._repository.lock():
             batches = self._read_batches()
             current = inventory.inspect_again(self._inventory_context(batches), item)
@@ -167,7 +169,9 @@ class GarbageCollector:
             write_worktree_path(worktree.gitdir, trash_path)
 
     def _trash_folder(self, item: WorktreeItem) -> Path:
-        """The trash beside it, on the same disk: the settings may have changed since it was made."""
+        """Return the trash folder beside the worktree, on the same disk: the settings may have changed since the
+        worktree was made.
+        """
         root = Path(item.path).parent.parent
         self._roots.add(root)
         return WorkspaceLayout(root).trash
@@ -199,7 +203,9 @@ class GarbageCollector:
             return self._delete_ref(ref, item.tip)
 
     def _remove_broken_ref(self, item: BrokenRefItem) -> str:
-        """Save what is left of it first; unless it was mended meanwhile, from the files of a workspace."""
+        """Remove a broken ref after saving what is left of it, unless it was mended meanwhile from a workspace's files.
+        Return why it was kept; empty if it was removed.
+        """
         git = self._repository.git
         broken = next((ref for ref in find_broken_refs(self._repository) if ref.name == item.name), None)
         if broken is None:
@@ -218,7 +224,7 @@ class GarbageCollector:
         return self._delete_ref(item.name, item.tip)
 
     def _delete_ref(self, ref: str, tip: str) -> str:
-        """Delete a ref unless it has moved; why it was kept, or empty."""
+        """Delete a ref unless it has moved. Return why it was kept; empty if it was deleted."""
         git = self._repository.git
         try:
             git.run("update-ref", "-d", ref, tip)
@@ -229,7 +235,9 @@ class GarbageCollector:
         return ""
 
     def _remove_batch_files(self, item: PathItem, options: GcOptions) -> str:
-        """Move the files away first, so that a batch that is resumed meanwhile finds nothing incomplete."""
+        """Remove a batch's files, moving them away first, so that a batch that is resumed meanwhile finds nothing
+        incomplete.
+        """
         if why := _why_keep(item, options, self._read_batches()):
             return why
         trash_path = self._folder.root / inventory.TRASH_FOLDER / new_worktree_id()

@@ -45,7 +45,7 @@ PLAIT_PREFIX = "refs/plait/"
 
 
 def seconds_since_change(path: Path) -> float:
-    """0 for a path that does not exist."""
+    """Return the seconds since a path was changed; 0 for a path that does not exist."""
     try:
         return max(0.0, time.time() - path.lstat().st_mtime)
     except OSError:
@@ -56,7 +56,7 @@ ProcessFinder = Callable[[Path], tuple[int, ...]]
 
 
 def make_process_finder() -> ProcessFinder:
-    """Finds the processes whose current folder is inside a given one, as far as this user may see."""
+    """Make a function that finds the processes whose current folder is inside a given one, as far as this user may see."""
     processes = [(pid, cwd) for pid, cwd in _list_process_folders() if pid != os.getpid()]
 
     def find_processes(folder: Path) -> tuple[int, ...]:
@@ -67,7 +67,7 @@ def make_process_finder() -> ProcessFinder:
 
 
 def _list_process_folders() -> Iterator[tuple[int, str]]:
-    """Every process id with its current folder."""
+    """Yield every process id with its current folder."""
     if sys.platform == "linux":
         for entry in os.scandir("/proc"):
             if entry.name.isdecimal():
@@ -86,7 +86,7 @@ _JUST_MADE_SECONDS = 60.0
 
 @dataclass(frozen=True, slots=True)
 class InventoryContext:
-    """`names` are the ids of the batches by the names of their folders."""
+    """What the inventory reads from. `names` are the ids of the batches by the names of their folders."""
 
     repository: Repository
     layout: WorkspaceLayout
@@ -96,7 +96,7 @@ class InventoryContext:
 
 
 def list_worktrees(context: InventoryContext) -> list[WorktreeItem]:
-    """The worktree folders, and those that only their gitdirs name."""
+    """List the worktree folders, and those that only their gitdirs name."""
     recorded = {
         path: gitdir
         for gitdir in context.repository.worktree_gitdirs
@@ -109,7 +109,7 @@ def list_worktrees(context: InventoryContext) -> list[WorktreeItem]:
 
 
 def inspect_again(context: InventoryContext, item: WorktreeItem) -> WorktreeItem | None:
-    """The same item as it is now; None if it is gone."""
+    """Return the same item as it is now; None if it no longer exists."""
     folder, entry = Path(item.path), context.repository.worktree_gitdir(item.entry)
     gitdir = entry if item.entry and read_worktree_path(entry) == folder else None
     if gitdir is None and not os.path.lexists(folder):
@@ -118,7 +118,7 @@ def inspect_again(context: InventoryContext, item: WorktreeItem) -> WorktreeItem
 
 
 def _inspect_worktree(context: InventoryContext, folder: Path, gitdir: Path | None) -> WorktreeItem:
-    # What is in the trash counts as gone, deleted or not.
+    # What is in the trash counts as removed, deleted or not.
     exists = os.path.lexists(folder) and folder.parent != context.layout.trash
     use, batch, task = _find_lease(context, folder, gitdir)
     return WorktreeItem(
@@ -140,7 +140,9 @@ def _inspect_worktree(context: InventoryContext, folder: Path, gitdir: Path | No
 
 
 def _find_lease(context: InventoryContext, folder: Path, gitdir: Path | None) -> tuple[WorktreeUse, str, str]:
-    """Use, batch and task, by its place; the lease decides if it names another batch that is not over."""
+    """Return a worktree's use, batch and task, judged by its path; if its lease names another batch that is not over,
+    the lease counts.
+    """
     lease = read_lease(gitdir) if gitdir is not None else None
     parent = folder.parent.name
     if parent == context.layout.pool.name:
@@ -165,7 +167,9 @@ def _read_lock_reason(gitdir: Path | None) -> str | None:
 
 
 def _is_being_made(folder: Path) -> bool:
-    """Whether its maker holds a lock on it. Not tested in the first minute, so as not to take the lock from the maker."""
+    """Whether the worktree's maker holds a lock on it. In the first minute the lock is not tested but assumed, so as
+    not to take it from the maker.
+    """
     if seconds_since_change(folder) < _JUST_MADE_SECONDS:
         return True
     try:
@@ -175,7 +179,7 @@ def _is_being_made(folder: Path) -> bool:
 
 
 def _is_unsaved(repository: Repository, folder: Path, gitdir: Path | None) -> bool:
-    """True when in doubt: saving before removal finds out whether there is work."""
+    """Whether a worktree may have unsaved work. True when in doubt: saving before removal finds out."""
     if gitdir is None:
         return any(list_children(folder)) if is_real_folder(folder) else False
     try:
@@ -195,7 +199,7 @@ _ABANDONED_SECONDS = 3600.0  # temporary folders are in use for moments only
 
 
 def list_batch_folders(folder: StateFolder, names: Mapping[str, str]) -> Iterator[PathItem]:
-    """`names` are the ids of the batches by the names of their folders."""
+    """Yield the batch folders and their transcripts. `names` are the ids of the batches by the names of their folders."""
     for path in list_children(folder.batches):
         batch, tasks_folder = names.get(path.name, path.name), path / "tasks"
         has_transcripts, tasks_size = tasks_folder.is_dir(), tree_size(tasks_folder)
@@ -220,7 +224,7 @@ def list_locks(repository: Repository, names: RefNames) -> Iterator[PathItem]:
 
 
 def list_trash(trash: Path, parent: Path, prefix: str) -> Iterator[PathItem]:
-    """What is in a trash folder, and folders called `prefix`… that a killed process left."""
+    """Yield what is in a trash folder, and folders called `prefix`… that a killed process left."""
     leftovers = (path for path in list_children(parent) if path.name.startswith(prefix))
     abandoned = (path for path in leftovers if seconds_since_change(path) > _ABANDONED_SECONDS)
     for path in (*list_children(trash), *abandoned):
@@ -235,7 +239,7 @@ def list_setup_caches(layout: WorkspaceLayout) -> Iterator[PathItem]:
 
 
 def list_lost_repositories(location: Path) -> Iterator[PathItem]:
-    """The folders in which every worktree names a repository that is gone."""
+    """Yield the folders in which every worktree names a repository that no longer exists."""
     for root in filter(is_real_folder, list_children(location)):
         found = (_find_repository(each) for each in WorkspaceLayout(root).list_all() if is_real_folder(each))
         repositories = {each for each in found if each is not None}
@@ -245,7 +249,7 @@ def list_lost_repositories(location: Path) -> Iterator[PathItem]:
 
 
 def _find_repository(folder: Path) -> Path | None:
-    """<common>/worktrees/<id>, as the folder has it."""
+    """Return the repository that the folder's `.git` names by <common>/worktrees/<id>; None if it names none."""
     gitdir = read_gitdir_link(folder)
     return gitdir.parent.parent if gitdir is not None and gitdir.parent.name == "worktrees" else None
 
@@ -255,7 +259,7 @@ _USER_PREFIXES = (BRANCH_PREFIX, REMOTE_PREFIX, "refs/tags/")  # without stashes
 
 @dataclass(frozen=True, slots=True)
 class RefNames:
-    """The batch and task of a ref name. An unknown batch is read from the name."""
+    """Finds the batch and task of a ref name. An unknown batch is read from the name."""
 
     branches: Mapping[str, tuple[str, str]]
     components: Mapping[str, str]
@@ -269,24 +273,28 @@ class RefNames:
         return cls(branches, {ref_component(batch): batch for batch in batches}, batches)
 
     def find_batch(self, ref: str) -> str:
-        """The batch in refs/plait/attempts/<batch>/…; of an unknown one, its part of the name."""
+        """Return the batch in refs/plait/attempts/<batch>/…; if it is unknown, its part of the name."""
         parts = ref.split("/")
         part = parts[3] if ref.startswith(PLAIT_PREFIX) and len(parts) > 3 else ""
         return self.components.get(part, part)
 
     def find_batch_and_task_of_ref(self, ref: str) -> tuple[str, str]:
-        """Of a branch or of a ref under refs/plait; of an unknown task, its part of the name."""
+        """Return the batch and task of a branch or of a ref under refs/plait; if the task is unknown, its part of the
+        name.
+        """
         if ref.startswith(BRANCH_PREFIX):
             return self.find_batch_and_task(ref.removeprefix(BRANCH_PREFIX))
         return self.find_batch(ref), (ref.split("/")[4:5] or [""])[0]
 
     def find_batch_and_task(self, name: str) -> tuple[str, str]:
-        """Of a branch; of an unknown task branch, neither."""
+        """Return the batch and task of a branch; both are empty for an unknown task branch."""
         return self.branches.get(name) or (parse_batch_branch(name), "")
 
 
 def list_refs(git: Git) -> dict[str, str]:
-    """Every ref of the repository that leads to a commit, with that commit. Those whose commits are gone are left out."""
+    """Return every ref of the repository that leads to a commit, with that commit. Refs whose commits are missing are
+    left out.
+    """
     names = [name for name in git.text("for-each-ref", "--format=%(refname)").split("\n") if name]
     # for-each-ref fails if it has to read an object that is missing.
     feed = "".join(f"{name}^{{commit}}\n" for name in names).encode()
@@ -295,7 +303,7 @@ def list_refs(git: Git) -> dict[str, str]:
 
 
 def find_unreachable(git: Git, tips: Collection[str], others: Iterable[str]) -> set[str]:
-    """The tips that none of the others contains."""
+    """Return the tips that none of the others contains."""
     if not tips:
         return set()
     revisions = "\n".join([*sorted(tips), *(f"^{other}" for other in sorted(set(others)))])
@@ -305,7 +313,7 @@ def find_unreachable(git: Git, tips: Collection[str], others: Iterable[str]) -> 
 
 
 def list_branches_and_refs(repository: Repository, names: RefNames) -> Iterator[BranchItem | RefItem | BrokenRefItem]:
-    """What is broken, the branches of plait, then the refs under refs/plait."""
+    """Yield broken refs and branches first, then plait's branches, then the refs under refs/plait."""
     git = repository.git
     broken = {ref.name: ref for ref in find_broken_refs(repository)}
     checkouts = find_checkouts(git)
@@ -348,12 +356,12 @@ def _is_in_plait_namespace(name: str) -> bool:
 
 
 def _is_pushed(name: str) -> bool:
-    """Whether it is a branch of plait's on a remote."""
+    """Whether the ref is a branch of plait's on a remote."""
     return name.startswith(REMOTE_PREFIX) and "/plait/" in name.removeprefix(REMOTE_PREFIX)
 
 
 def _find_in_batch_branch(git: Git, names: RefNames, branches: Mapping[str, str]) -> set[str]:
-    """The task branches that their batch's branch contains."""
+    """Return the task branches that their batch's branch contains."""
     tasks: dict[str, dict[str, str]] = {}
     for ref, tip in branches.items():
         batch, task = names.find_batch_and_task(ref.removeprefix(BRANCH_PREFIX))
@@ -369,7 +377,7 @@ def _find_in_batch_branch(git: Git, names: RefNames, branches: Mapping[str, str]
 
 
 def find_checkouts(git: Git) -> dict[str, str]:
-    """The folders in which branches are checked out, by ref."""
+    """Return the folders in which branches are checked out, by ref."""
     checkouts, folder = {}, ""
     for line in git.run("worktree", "list", "--porcelain", "-z").fields:
         key, _, value = line.partition(" ")

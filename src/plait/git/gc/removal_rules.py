@@ -86,14 +86,13 @@ class PathKind(StrEnum):
     TRANSCRIPTS = "transcripts"
     BATCH_FOLDER = "batch folder"  # the inputs of a batch
     LOCK = "stale lock"  # a ref or index lock that a git of plait left
-    LOST_WORKSPACES = "lost workspaces"  # their repository is gone
+    LOST_WORKSPACES = "lost workspaces"  # their repository no longer exists
 
 
 @dataclass(frozen=True, slots=True)
 class PathItem:
-    """A file or folder. `age` is the time since its last use, where that matters.
-
-    `has_transcripts`: the batch of this batch folder has transcripts. `repository` is the one that lost workspaces were of.
+    """A file or folder. `age` is the time in seconds since its last use, where that matters. `has_transcripts`: the
+    batch of this batch folder has transcripts. `repository` is the one that lost workspaces were of.
     """
 
     kind: PathKind
@@ -140,7 +139,7 @@ class RefItem:
 
 @dataclass(frozen=True, slots=True)
 class BrokenRefItem:
-    """A ref or branch of plait's that holds nothing whole. `missing` says what is missing."""
+    """A ref or branch of plait's whose objects are missing. `missing` says what is missing."""
 
     kind = "broken ref"
     size = 0
@@ -177,7 +176,7 @@ class GcOptions:
 
 @dataclass(frozen=True, slots=True)
 class Removal:
-    """Can be removed. `save`: after saving it under refs/plait/saved. `why` is for people."""
+    """A decision to remove an item; if `save`, after saving it under refs/plait/saved. `why` is for people."""
 
     item: GcItem
     why: str
@@ -197,7 +196,7 @@ class GcPlan:
 
 
 def plan_gc(facts: GcFacts, options: GcOptions) -> GcPlan:
-    """In the order of execution: a branch can go when no worktree has it checked out any more."""
+    """Plan the removals in the order of execution: a branch can go when no worktree has it checked out any more."""
     worktree_decisions = [decide(facts, options, item) for item in facts.items if isinstance(item, WorktreeItem)]
     removed_paths = {
         decision.item.path
@@ -238,7 +237,7 @@ def decide(facts: GcFacts, options: GcOptions, item: GcItem) -> Removal | KeptIt
 
 
 def _why_in_use(item: GcItem) -> str:
-    """Empty if it is not in use."""
+    """Say why an item is in use; empty if it is not."""
     if isinstance(item, BranchItem | BrokenRefItem) and item.checked_out_in:
         return f"checked out in {item.checked_out_in}"
     if not isinstance(item, WorktreeItem):
@@ -256,7 +255,7 @@ def _why_in_use(item: GcItem) -> str:
 
 
 def _why_batch_needs(facts: GcFacts, options: GcOptions, item: GcItem) -> str:
-    """Empty if the batch has ended or is unknown, or if there is none."""
+    """Say why an item's batch needs it; empty if the batch has ended or is unknown, or if there is none."""
     batch = facts.batches.get(item.batch)
     if batch is None:
         return ""

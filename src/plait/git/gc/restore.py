@@ -1,4 +1,4 @@
-"""Lists what is kept under refs/plait, and restores it as a new branch. No branch is ever moved."""
+"""Lists the commits that are saved under refs/plait, and restores one as a new branch. No existing branch is moved."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MAX_SHOWN = 5
 
 @dataclass(frozen=True, slots=True)
 class SavedCommit:
-    """`name` is what people write; `ref` the full ref."""
+    """A commit that is saved under refs/plait. `name` is what people write; `ref` the full ref."""
 
     name: str
     ref: str
@@ -35,7 +35,7 @@ class RestoredBranch:
 
 
 def list_saved_commits(git: Git) -> list[SavedCommit]:
-    """The newest first, without the bases of batches."""
+    """List the saved commits, the newest first, without the bases of batches."""
     refs = {
         ref: commit
         for ref, commit in list_refs(git).items()
@@ -49,7 +49,7 @@ def list_saved_commits(git: Git) -> list[SavedCommit]:
 
 
 def _describe_commits(git: Git, commits: Collection[str]) -> dict[str, tuple[float, str]]:
-    """When each was committed, and its subject."""
+    """Return when each commit was made, and its subject."""
     if not commits:
         return {}
     args = ("log", "--no-walk=unsorted", "--no-show-signature", "-z", "--format=%H%n%ct%n%s", "--stdin")
@@ -92,7 +92,7 @@ def _has_prefix(saved: SavedCommit, query: str) -> bool:
 
 
 def _find_by_branch(commits: Sequence[SavedCommit], names: RefNames, query: str) -> list[SavedCommit]:
-    """The newest saved commit of the task whose branch this was."""
+    """Return the newest saved commit of the task whose branch this was."""
     batch, task = names.branches.get(query.removeprefix(BRANCH_PREFIX), ("", ""))
     prefixes = (
         tuple(f"{kind}/{ref_component(batch)}/{ref_component(task)}/" for kind in (SAVED, ATTEMPTS)) if task else ()

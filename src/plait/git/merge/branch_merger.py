@@ -34,7 +34,7 @@ _STALE_SECONDS = 60.0  # git holds the lock of a ref for milliseconds, and only 
 
 
 class BatchBranch:
-    """A batch's branch, which is only moved from where plait left it."""
+    """A batch's branch, which is only moved from the commit where plait left it."""
 
     def __init__(self, git: Git, git_dir: Path, batch: str, name: str) -> None:
         self._git = git
@@ -44,7 +44,7 @@ class BatchBranch:
         self.ref = f"refs/heads/{name}"
 
     def ensure_not_checked_out(self) -> None:
-        """Raise WorldError if it is: the files of that checkout would seem to undo what was merged."""
+        """Raise WorldError if the branch is checked out: the files of that checkout would seem to undo what was merged."""
         for folder in find_checkouts(self._git_dir, self.ref):
             raise WorldError(
                 f"branch {self.name} is checked out in {folder}; plait does not change checkouts",
@@ -52,9 +52,9 @@ class BatchBranch:
             )
 
     def move(self, new: str, reason: str, current: Commit | None) -> None:
-        """Move the branch from exactly there (None: create it); GitError if it is anywhere else.
+        """Move the branch from `current` (None: create it); GitError if it is anywhere else.
 
-        A branch whose commit is gone holds nothing: it is created again.
+        A branch whose commit is missing is created again.
         """
         refs.remove_stale_lock(self._git_dir, self.ref, _STALE_SECONDS)
         refs.remove_blank_ref(self._git_dir, self.ref)
@@ -62,7 +62,7 @@ class BatchBranch:
         self._git.run("update-ref", "-m", f"plait: {reason}", self.ref, new, old)
 
     def save(self, commit: str, n: int) -> None:
-        """Save the branch before its nth rebuild; the first one saved stays."""
+        """Save the branch before its nth rebuild; if that was done before, keep the commit that was saved then."""
         ref = refs.pre_rebuild_ref(self._batch, n)
         refs.remove_stale_lock(self._git_dir, ref, _STALE_SECONDS)
         try:
@@ -86,10 +86,11 @@ class BatchBranch:
 
 
 class GitBranchMerger:
-    """No checkout is touched. One call at a time for each batch; repeating a call after a crash gives the same commit.
+    """Builds batch branches without touching any checkout.
 
-    `git_dir` is the repository's common git folder, `private` a folder of plait's own. `regenerate` makes files in a
-    checkout of a commit.
+    For each batch, one call at a time; repeating a call after a crash gives the same commit. `git_dir` is the
+    repository's common git folder, `private` a folder of plait's own. `regenerate` makes files in a checkout of a
+    commit.
     """
 
     def __init__(
@@ -111,9 +112,8 @@ class GitBranchMerger:
     def merge(
         self, decision: MergeStarted, branch: str, message: MergeMessage, rules: MergeRules
     ) -> MergeDone | MergeConflicted:
-        """Merge the task's change onto the batch branch, whose name is `branch`.
-
-        Raises ChangeGoneError if the change is gone, another WorldError if merging fails.
+        """Merge the task's change onto the batch branch named `branch`. Raises ChangeGoneError if the change no longer
+        exists, another WorldError if merging fails.
         """
         with map_errors(f"{decision.task} could not be merged"):
             return self._retry_pruned([_change(decision)], lambda: self._merge_once(decision, branch, message, rules))
@@ -132,7 +132,7 @@ class GitBranchMerger:
         if isinstance(result, RebuildConflict):
             return MergeConflicted(decision.batch, decision.task, decision.n, result.files)
         try:
-            # With the objects of the change, which are checked thereby.
+            # The objects of the change are kept, too, so that they are checked.
             with keep_objects(self._git, self._git_dir, [result], [decision.onto, decision.base], combine=False):
                 batch_branch.move(result, f"merge {decision.task}", current)
         except GitError:
@@ -143,7 +143,9 @@ class GitBranchMerger:
         return MergeDone(decision.batch, decision.task, decision.n, result)
 
     def _retry_pruned(self, changes: Sequence[Change], job: Callable[[], T]) -> T:
-        """Raises ChangeGoneError if it fails because objects of a change are missing: then the task has to be done again."""
+        """Run the job, again if objects were pruned meanwhile. Raises ChangeGoneError if objects of a change are
+        missing: the task has to be done again.
+        """
         try:
             return retry_pruned(lambda _: job())
         except GitError as error:
@@ -195,14 +197,13 @@ class GitBranchMerger:
         return RebuildDone(decision.batch, decision.n, tuple(line), tuple(conflicts))
 
     def is_whole(self, head: str, base: str) -> bool:
-        """Whether all objects of a branch are there, from its base on."""
+        """Whether all objects of a branch exist, from its base on."""
         with map_errors(f"the branch at {head} could not be read"):
             return not find_missing_objects(self._git, [head], [base])
 
     def restore(self, batch: str, branch: str, base: str, merges: Sequence[KnownMerge], rules: MergeRules) -> None:
-        """Make merges of the branch again whose objects are gone, so that they are the same commits.
-
-        Raises WorldError if a result is gone, too, or if other commits come out, as where commits are signed.
+        """Make those merges of the branch whose objects are missing again, as the same commits. Raises WorldError if a
+        result is missing, too, or if the new commits differ, which happens where commits are signed.
         """
         head, onto = merges[-1].commit, base
         with map_errors(f"the branch of batch {batch} could not be restored"):
@@ -228,7 +229,7 @@ class GitBranchMerger:
             )
 
     def describe_conflict(self, decision: MergeStarted, rules: MergeRules) -> str:
-        """Both sides of a conflict as text of bounded length, for the agent that resolves it."""
+        """Describe both sides of a conflict as text of bounded length, for the agent that resolves it."""
         with map_errors(f"the conflict of {decision.task} could not be read"):
             git, tried, plan = self._merging.try_merge(_change(decision), decision.onto, rules, CONFLICT_STYLE)
             return format_conflict(git, tried, plan.conflicts)
@@ -236,7 +237,9 @@ class GitBranchMerger:
     def predict_conflicts(
         self, onto: str, tips: Mapping[str, tuple[str, str]], rules: MergeRules
     ) -> list[PredictedConflict]:
-        """Which of these changes (base and tip by task) would conflict, with each other or with the branch (`right` "")."""
+        """Predict which of these changes (base and tip by task) would conflict with each other or with the branch
+        (`right` "").
+        """
         with map_errors("could not predict conflicts"):
             commits = read_commits(self._git, [onto, *(name for pair in tips.values() for name in pair)])
             known = {task: pair for task, pair in tips.items() if {onto, *pair} <= commits.keys()}
@@ -252,7 +255,7 @@ class GitBranchMerger:
     def _replace_branch(
         self, branch: BatchBranch, current: Commit | None, head: str, n: int, held: Sequence[str]
     ) -> None:
-        """Save the old branch, then move it. Refs hold the commits in `held`."""
+        """Save the old branch, then move it. Refs already hold the commits in `held`."""
         branch.ensure_not_checked_out()
         if current is not None:
             branch.save(current.id, n)
@@ -266,7 +269,9 @@ def _change(decision: MergeStarted) -> Change:
 
 
 def _check_existing(branch: BatchBranch, trailers: MergeTrailers, decision: MergeStarted, current: Commit) -> MergeDone:
-    """The branch has moved: by this very merge before a crash, or by someone else, which is an error."""
+    """Check a branch that has moved: either this very merge moved it before a crash, or someone else did, which is an
+    error.
+    """
     if not trailers.matches(current, decision.onto):
         raise branch.make_moved_error(current.id, decision.onto)
     return MergeDone(decision.batch, decision.task, decision.n, current.id)
@@ -278,7 +283,7 @@ def _reuse_merge(trailers: MergeTrailers, onto: str, old_merges: Mapping[str, Co
 
 
 def _read_merges(git: Git, batch: str, head: str, base: str) -> dict[str, Commit] | None:
-    """The merges from `base` to `head`, by their first parents; None if some of them are not plait's."""
+    """Return the merges from `base` to `head`, by their first parents; None if some of them are not plait's."""
     listed = git.text("rev-list", "--first-parent", head, f"^{base}").split() if head != base else []
     commits = read_commits(git, listed)
     trailer = f"Plait-Batch: {' '.join(batch.split())}"

@@ -1,4 +1,6 @@
-"""Merges a change onto a commit in memory, regenerating files such as lock files, as a commit on no branch yet."""
+"""Merges a change onto a commit in memory and regenerates files such as lock files. The result is a commit on no branch
+yet.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +54,9 @@ class MergeTrailers:
         return commit.parents[:1] == (onto,) and {*map(_format_trailer, self.trailers)} <= commit.trailers
 
     def format_message(self, message: MergeMessage, more: Sequence[tuple[str, str]] = ()) -> str:
-        """With the trailers as its last paragraph; those that identify the merge always come from the order."""
+        """Format the message with the trailers as its last paragraph; those that identify the merge override equal ones
+        in `message`.
+        """
         names = dict(self.trailers)
         others = [trailer for trailer in message.trailers if trailer[0] not in names]
         lines = [_format_trailer(trailer) for trailer in (*self.trailers, *others, *more)]
@@ -66,7 +70,7 @@ def _format_trailer(trailer: tuple[str, str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class RegenerationPlan:
-    """A merged tree in which the `files` of each command still have the branch's version."""
+    """A merged tree in which the `files` of each command are still the branch's version."""
 
     tree: str
     files: Mapping[str, tuple[str, ...]]
@@ -76,8 +80,9 @@ class RegenerationPlan:
 def plan_regeneration(
     git: Git, tried: MergeResult, merge_rules: MergeRules, onto: str, stale: tuple[str, ...] = ()
 ) -> RegenerationPlan:
-    """Take the branch's version of each file to regenerate; `conflicts` are those that remain. `stale` are files that the
-    change has the branch's version of, though it changes them too.
+    """Take the branch's version of each file to regenerate; `conflicts` are those that remain.
+
+    `stale` are files that the change has in the branch's version although it changes them too.
     """
     rules = _match_rules(git, tuple(dict.fromkeys((*tried.changed_on_both, *stale))), merge_rules)
     conflicts = tuple(path for path in tried.files if path not in rules)
@@ -90,12 +95,14 @@ def plan_regeneration(
 
 
 def list_regenerated(plan: RegenerationPlan) -> tuple[tuple[str, str], ...]:
-    """The trailers of a resolved conflict that name its stale files, so that merging it regenerates them."""
+    """Return the trailers that name the stale files of a resolved conflict, so that merging it regenerates them."""
     return tuple((_STALE_TRAILER, path) for files in plan.files.values() for path in files)
 
 
 def _read_regenerated(tip: Commit) -> tuple[str, ...]:
-    """A line that an agent wrote names no other files than those that the user's rules are for."""
+    """Return the stale files that the trailers name. An agent may have written a trailer, but only files with a rule of
+    the user's are regenerated.
+    """
     prefix = f"{_STALE_TRAILER}: "
     return tuple(sorted(line.removeprefix(prefix) for line in tip.trailers if line.startswith(prefix)))
 
@@ -113,7 +120,7 @@ def _match_rules(git: Git, paths: tuple[str, ...], merge_rules: MergeRules) -> d
 
 
 class ChangeMerger:
-    """`git` is the repository's own, for the user's identity; merging happens in private git dirs."""
+    """Merges changes in private git dirs. `git` is the repository's own, for the user's identity."""
 
     def __init__(self, git: Git, private: PrivateGitDirs, ancestry: Ancestry, regenerate: Regenerate) -> None:
         self._git = git
@@ -123,7 +130,7 @@ class ChangeMerger:
         self._maker = CommitMaker(git)
 
     def read_commits(self, change: Change, onto: str, *refs: str) -> dict[str, Commit]:
-        """The commits that a merge needs, all of which must exist, and those of the refs that exist."""
+        """Read the commits that a merge needs, all of which must exist, and those of the refs that exist."""
         descriptions = {
             onto: "the head of the batch branch,",
             change.base: f"the base of {change.task},",
@@ -138,10 +145,10 @@ class ChangeMerger:
     def merge_change(
         self, trailers: MergeTrailers, onto: str, tip: Commit, merge_message: MergeMessage, merge_rules: MergeRules
     ) -> str | RebuildConflict:
-        """Merge a change onto a commit; the new commit, or the conflicts.
+        """Merge a change onto a commit; return the new commit, or the conflicts.
 
-        The task's commits become history only if they descend from this line. If not, dropped changes would be in the history
-        again, and merging them later would be "already up to date".
+        The task's commits become history only if they descend from this line. If not, dropped changes would be in the
+        history again, and merging them later would be "already up to date".
         """
         sides = self._ancestry.find_sides(trailers.change, onto, tip)
         git = self._private.git_for(merge_rules)
@@ -162,7 +169,9 @@ class ChangeMerger:
     def try_merge(
         self, change: Change, onto: str, merge_rules: MergeRules, settings: Sequence[str]
     ) -> tuple[Git, MergeResult, RegenerationPlan]:
-        """Try to merge a change: the git that can read the tree, the result, and the files to regenerate or in conflict."""
+        """Try to merge a change; return the git that can read the tree, the result, and the files to regenerate or in
+        conflict.
+        """
         sides = self._ancestry.find_sides(change, onto, self.read_commits(change, onto)[change.tip])
         git = self._private.git_for(merge_rules)
         tried = merge_three_way(self._private, sides, merge_rules, settings)
@@ -203,7 +212,7 @@ _HINTS = (
 
 @contextmanager
 def map_errors(failure: str) -> Iterator[None]:
-    """Turns errors into WorldErrors that say what failed, with a hint where one is known."""
+    """Turn errors into WorldErrors that say what failed, with a hint where one is known."""
     try:
         yield
     except GitError as error:
@@ -223,12 +232,12 @@ def make_missing_commit_error(commit: str, description: str, error: type[WorldEr
 
 
 def refuse_regeneration(_commit: str, command: str, _files: tuple[str, ...]) -> Mapping[str, bytes]:
-    """For showing a conflict: no command runs for that."""
+    """Refuse to regenerate files: no command is run to show a conflict."""
     raise WorldError(f"files are not regenerated here: {command}")
 
 
 def build_regenerator(git_dir: Path, root: Path) -> Regenerate:
-    """Runs commands in temporary exports of commits, in `root`."""
+    """Make a function that runs commands in temporary exports of commits, in `root`."""
 
     def regenerate(commit: str, command: str, files: tuple[str, ...]) -> Mapping[str, bytes]:
         with _export_commit(git_dir, root, commit) as folder:
@@ -239,7 +248,7 @@ def build_regenerator(git_dir: Path, root: Path) -> Regenerate:
 
 
 def _is_file_inside(folder: Path, path: str) -> bool:
-    """Whether it is a regular file not reached through a link: nothing from outside gets into a commit."""
+    """Whether the path is a regular file that is not reached through a link: nothing from outside gets into a commit."""
     file = folder / path
     return file.is_file() and not file.is_symlink() and folder.resolve() in file.parent.resolve().joinpath("x").parents
 

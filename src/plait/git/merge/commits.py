@@ -17,7 +17,7 @@ _FIXED_DATE = "@1000000000 +0000"
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """`author` and `committer` as git stores them: name, email, time and zone."""
+    """A commit; `author` and `committer` as git stores them: name, email, time and zone."""
 
     id: str
     parents: tuple[str, ...]
@@ -36,7 +36,7 @@ class Commit:
 
 
 def read_commits(git: Git, names: Sequence[str]) -> dict[str, Commit]:
-    """Those of the names (full ids, full refs) that are commits, in one call."""
+    """Read those of the names (full ids, full refs) that are commits, in one call."""
     names = [name for name in names if _COMMIT_ID.match(name) or name.startswith("refs/")]
     objects = zip(names, read_objects(git, names), strict=True)
     return {
@@ -64,7 +64,7 @@ class CommitMaker:
         return self._commit(tree, parents, message, {}, date)
 
     def recommit(self, tree: str, parents: Sequence[str], original: Commit) -> str:
-        """The same author and message with another tree."""
+        """Make a commit with the same author and message as the original and another tree."""
         author = _author_variables(original.author) or {"GIT_AUTHOR_DATE": original.date}
         return self._commit(tree, parents, original.message.replace("\0", "") or "\n", author, original.date)
 
@@ -76,7 +76,9 @@ class CommitMaker:
 
     @cached_property
     def _identity(self) -> tuple[Mapping[str, str], tuple[str, ...]]:
-        """Variables and options of the user's commits, read once: a change takes effect with the next engine."""
+        """Return the variables and options for commits in the user's name, read once: a changed setting takes effect
+        with the next engine.
+        """
         strict = self._git.with_options(settings=("user.useConfigOnly=true",))
         sign = ("-S",) if strict.read_bool("commit.gpgSign") else ()
         try:
@@ -88,7 +90,7 @@ class CommitMaker:
 
 
 def make_synthetic_commit(git: Git, tree: str, parent: str) -> str:
-    """A commit that exists only to be merged; the same input gives the same id."""
+    """Make a commit that exists only to be merged; the same input gives the same id."""
     dates = {"GIT_AUTHOR_DATE": _FIXED_DATE, "GIT_COMMITTER_DATE": _FIXED_DATE}
     return git.with_options(variables={**PLAIT_IDENTITY, **dates}).commit_tree(tree, [parent], b"stand-in\n")
 

@@ -27,7 +27,7 @@ _MAX_LINE_CHARACTERS = 500  # characters of one line
 
 
 def format_conflict(git: Git, tried: MergeResult, files: tuple[str, ...]) -> str:
-    """Empty if there is no conflict."""
+    """Show the conflicts of these files as text; empty if there are none."""
     if not files:
         return ""
     notes = [name_sides(note.text, tried) for note in tried.notes if set(note.paths) & set(files)]
@@ -50,7 +50,7 @@ def _format_file(git: Git, tried: MergeResult, path: str, limit: int) -> str:
 
 
 def _find_hunks(lines: list[str]) -> Iterator[str]:
-    """Each conflict with a few lines around it."""
+    """Yield each conflict with a few lines around it."""
     start = None
     for index, line in enumerate(lines):
         if line.startswith(f"<<<<<<< {OURS_LABEL}"):
@@ -62,7 +62,7 @@ def _find_hunks(lines: list[str]) -> Iterator[str]:
 
 
 def name_sides(text: str, tried: MergeResult) -> str:
-    """Labels the sides by what they are instead of commit ids."""
+    """Replace the commit ids in conflict labels by what the sides are."""
     lines = text.replace(tried.ours, OURS_LABEL).replace(tried.theirs, THEIRS_LABEL)
     return "\n".join(f"||||||| {BASE_LABEL}" if line.startswith("||||||| ") else line for line in lines.split("\n"))
 
@@ -87,7 +87,9 @@ _CONFLICT_KINDS = (
 
 @dataclass(frozen=True, slots=True)
 class ConflictingMerge:
-    """A change and the commit that it conflicts with. `merged` are the changes on that, by task, in order."""
+    """A change and the commit that it conflicts with. `merged` are the changes merged into that commit, by task, in
+    order.
+    """
 
     change: Change
     onto: str
@@ -97,7 +99,9 @@ class ConflictingMerge:
 def read_conflict_sides(
     git_dir: Path, attempted: ConflictingMerge, rules: MergeRules, environment: Mapping[str, str]
 ) -> tuple[list[ConflictedFile], int]:
-    """The files, and how many more there are. Raises WorldError if a commit is gone."""
+    """Read both sides of the conflicting files; return them, and how many more there are. Raises WorldError if a commit
+    is missing.
+    """
     with (
         map_errors(f"the conflict of {attempted.change.task} could not be read"),
         TemporaryDirectory(prefix="plait-conflict-") as scratch,
@@ -122,9 +126,10 @@ def read_conflict_sides(
 
 
 def apply_change(git_dir: Path, change: Change, onto: str, folder: Path) -> tuple[Git, str] | None:
-    """The tree of a change as if it had been made on `onto`, and the git that reads it: its objects are in `folder`.
+    """Return the tree of a change as if it had been made on `onto`, and the git that reads it, with its objects in
+    `folder`.
 
-    None: it conflicts. Raises WorldError if a commit is gone.
+    None if it conflicts. Raises WorldError if a commit is missing.
     """
     with map_errors(f"the change of {change.task} could not be read"):
         environment = dict(os.environ)
@@ -137,7 +142,7 @@ def apply_change(git_dir: Path, change: Change, onto: str, folder: Path) -> tupl
 
 
 def _make_object_dir(folder: Path, git_dir: Path) -> Path:
-    """New objects go there; the repository's are alternates."""
+    """Make a folder for new objects, with the repository's objects as alternates."""
     objects = folder / "objects"
     (objects / "info").mkdir(parents=True)
     (objects / "info" / "alternates").write_text(f"{git_dir / 'objects'}\n", "utf-8", "surrogateescape")
@@ -145,7 +150,7 @@ def _make_object_dir(folder: Path, git_dir: Path) -> Path:
 
 
 def _tasks_by_file(git: Git, merged: Mapping[str, Change]) -> dict[str, tuple[str, ...]]:
-    """By file, the newest first."""
+    """Return the tasks that changed each file, the newest first."""
     changed = (
         list_files_by_task(git, {task: (change.base, change.tip) for task, change in merged.items()}) if merged else {}
     )
@@ -157,7 +162,7 @@ def _tasks_by_file(git: Git, merged: Mapping[str, Change]) -> dict[str, tuple[st
 
 
 def _read_sides(git: Git, tried: MergeResult, paths: Sequence[str]) -> Iterator[Mapping[str, bytes | None]]:
-    """The content of each side of each file; None if too large. A missing side is left out."""
+    """Read the content of each side of each file; None if too large. A missing side is left out."""
     objects: dict[str, dict[str, str]] = {path: {} for path in paths}
     for stage in tried.stages:
         if stage.path in objects:
@@ -202,12 +207,12 @@ def _describe_file(
 
 
 def _is_text(content: bytes | None) -> bool:
-    """Whether it is the same when it was decoded and encoded again."""
+    """Whether the content stays the same when it is decoded and encoded again."""
     return content is not None and content.decode("utf-8", "replace").encode() == content
 
 
 def is_about_folders(tried: MergeResult, path: str) -> bool:
-    """Whether git has moved the file out of the way of a folder, or can't say which of its names counts."""
+    """Whether git has moved the file to make room for a folder, or can't say which of its names counts."""
     return any("file/directory" in note.kind for note in tried.notes if path in note.paths)
 
 

@@ -1,6 +1,8 @@
-"""Git dirs of plait's own for merging. They share the repository's objects, but neither its settings nor its attributes.
+"""Makes git dirs of plait's own for merging. They share the repository's objects, but neither its settings nor its
+attributes.
 
-A git dir is named by a hash of its content and never changes, so that no other batch or engine sees a wrong or partial one.
+A git dir is named by a hash of its content and never changes, so that no other batch or engine sees a wrong or partial
+one.
 """
 
 from __future__ import annotations
@@ -42,7 +44,7 @@ _OBJECT_SETTINGS = r"^(extensions\.(objectformat|partialclone)|core\.sharedrepos
 
 
 class PrivateGitDirs:
-    """`objects` is where new objects go, by default to the repository's own."""
+    """Makes git dirs for merging. `objects` is the folder for new objects, by default the repository's own."""
 
     def __init__(self, git_dir: Path, root: Path, environment: Mapping[str, str], objects: Path | None = None) -> None:
         self._git_dir = git_dir
@@ -53,7 +55,7 @@ class PrivateGitDirs:
         self._config: str | None = None
 
     def git_for(self, merge_rules: MergeRules, files: AttributesFiles = _NO_ATTRIBUTES) -> Git:
-        """Git with these rules, and these attributes as if they were checked out."""
+        """Return git with these rules, and with these attributes as if they were checked out."""
         config, rules = self._read_config(), _format_rules(merge_rules)
         content = repr((config, rules, list(files.items())))
         digest = hashlib.sha256(content.encode("utf-8", "surrogateescape")).hexdigest()[:20]
@@ -63,7 +65,7 @@ class PrivateGitDirs:
         return self._git_in(folder)
 
     def read_attributes(self, git: Git, commit: str) -> AttributesFiles:
-        """The committed .gitattributes; only the difference to the last commit asked for is read."""
+        """Read the committed .gitattributes files. Only the difference to the commit of the last call is read."""
         last = self._last_attributes  # read once: other threads ask too
         known_commit, files = last or (_EMPTY_TREE[len(commit)], _NO_ATTRIBUTES)
         if known_commit != commit:
@@ -113,7 +115,9 @@ class PrivateGitDirs:
 
 
 def _format_config(settings: Mapping[str, str], git_dir: Path) -> str:
-    """A partial clone includes the repository's settings, to fetch missing objects; the pinned ones override them."""
+    """Format the git dir's configuration. In a partial clone it includes the repository's settings, to fetch missing
+    objects; the pinned ones override them.
+    """
     partial = any(key == "extensions.partialclone" or key.startswith("remote.") for key in settings)
     extensions = [(key, settings[key]) for key in sorted(settings) if key.startswith("extensions.")]
     return "".join(
@@ -130,7 +134,7 @@ def _format_config(settings: Mapping[str, str], git_dir: Path) -> str:
 
 
 def _format_rules(rules: MergeRules) -> str:
-    """These lines override the repository's own attributes."""
+    """Format the rules as lines of attributes, which override the repository's own."""
     union = [f"{_quote(pattern)} merge=union\n" for pattern in rules.union]
     regenerated = [f"{_quote(pattern)} {REGENERATE_ATTRIBUTE}={n}\n" for n, (pattern, _) in enumerate(rules.regenerate)]
     return "".join((*union, *reversed(regenerated)))  # of several, the first rule holds; git takes the last

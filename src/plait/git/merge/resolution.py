@@ -1,4 +1,4 @@
-"""Makes the commit by which a person resolves a conflict: in memory as merges are, on no branch, held by a ref."""
+"""Makes the commit by which a person resolves a conflict: in memory, on no branch, and held by a ref."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _SHOWN_NAMES = 5
 
 
 class Side(StrEnum):
-    """Whose version of a file is taken: the batch branch's, or the task's."""
+    """The side whose version of a file is taken: the batch branch's, or the task's."""
 
     BATCH = "batch"
     TASK = "task"
@@ -48,7 +48,9 @@ _STAGES = {Side.BATCH: 2, Side.TASK: 3}
 
 @dataclass(frozen=True, slots=True)
 class ResolvedConflict:
-    """A change that conflicts with `onto`, and for each file in conflict a side, or its content; `rest` is for all others."""
+    """A change that conflicts with `onto`, with a side or the content for each file in conflict; `rest` is the side for
+    all others.
+    """
 
     batch: str
     change: Change
@@ -60,7 +62,7 @@ class ResolvedConflict:
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """The commit, as a change of the branch it was made on, and what was made of each file in conflict."""
+    """The commit of a resolution, as a change of the branch it was made on, and the choice for each file in conflict."""
 
     commit: str
     diffstat: tuple[int, int, int]
@@ -70,9 +72,8 @@ class Resolution:
 def resolve_conflict(
     git_dir: Path, resolved: ResolvedConflict, rules: MergeRules, environment: Mapping[str, str]
 ) -> Resolution:
-    """Merge the change with these choices. The same ones give the same commit.
-
-    Raises UserError for choices that don't fit the conflict.
+    """Merge the change with these choices. The same ones give the same commit. Raises UserError for choices that don't
+    fit the conflict.
     """
     change, onto = resolved.change, resolved.onto
     trailers = MergeTrailers(resolved.batch, change)
@@ -107,7 +108,7 @@ def resolve_conflict(
 
 
 def _complete_choices(plan: RegenerationPlan, resolved: ResolvedConflict) -> dict[str, Side | bytes]:
-    """A choice for each file in conflict, in their order."""
+    """Return a choice for each file in conflict, in the order of the files."""
     if not plan.conflicts:
         raise UserError("it doesn't conflict with the branch any more", hint="Recheck it: that merges it as it is.")
     rest = resolved.rest
@@ -130,7 +131,7 @@ def _choose_entries(git: Git, tried: MergeResult, choices: Mapping[str, Side | b
 
 
 def _list_files(choices: Mapping[str, Side | bytes]) -> tuple[ResolvedFile, ...]:
-    """What was made of each file, for the journal: names that aren't UTF-8 are escaped."""
+    """List the choice for each file, for the journal: names that aren't UTF-8 are escaped."""
     return tuple(
         ResolvedFile(
             path.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace"),
@@ -159,7 +160,7 @@ def _choose_entry(git: Git, tried: MergeResult, path: str, choice: Side | bytes)
 
 
 def find_conflict_marker(content: bytes) -> int:
-    """The number of the first line that is a conflict marker; 0: there is none."""
+    """Return the number of the first line that is a conflict marker; 0 if there is none."""
     found = _MARKER.search(content)
     return content.count(b"\n", 0, found.start()) + 1 if found else 0
 

@@ -38,7 +38,9 @@ class ConflictStage:
 
 @dataclass(frozen=True, slots=True)
 class MergeResult:
-    """`ours` and `theirs` are the merged commits, `files` those in conflict: in `tree` they contain both sides."""
+    """The result of a merge: `ours` and `theirs` are the merged commits, `files` those in conflict: in `tree` they
+    contain both sides.
+    """
 
     ours: str
     theirs: str
@@ -50,14 +52,16 @@ class MergeResult:
 
     @property
     def changed_on_both(self) -> tuple[str, ...]:
-        """Files that both sides changed: those in conflict, and those that git merged by lines."""
+        """List the files that both sides changed: those in conflict, and those that git merged by lines."""
         merged = (path for note in self.notes if note.kind == "Auto-merging" for path in note.paths)
         return tuple(dict.fromkeys((*self.files, *merged)))
 
 
 @dataclass(frozen=True, slots=True)
 class MergeSides:
-    """The change from `base` to `tip`, to be merged onto `onto`. `history_agrees`: their merge base gives the same change."""
+    """The change from `base` to `tip`, to be merged onto `onto`. `history_agrees`: the merge base of `onto` and `tip`
+    gives the same change.
+    """
 
     base: str
     onto: str
@@ -68,7 +72,7 @@ class MergeSides:
 def merge_three_way(
     private: PrivateGitDirs, sides: MergeSides, rules: MergeRules, settings: Sequence[str] = ()
 ) -> MergeResult:
-    """As `git merge` in a checkout of `onto`, with the rules on top.
+    """Merge as `git merge` does in a checkout of `onto`, with the rules applied as well.
 
     The attributes of `onto` are read only if git had to merge contents: without a note, they did not matter.
     """
@@ -84,7 +88,7 @@ def merge_three_way(
 
 
 def _choose_commits(git: Git, sides: MergeSides) -> tuple[str, str]:
-    """The commits to merge; stand-ins with the same trees if their history does not agree with `base`."""
+    """Return the commits to merge; if their history does not agree with `base`, synthetic ones with the same trees."""
     if sides.history_agrees:
         return sides.onto, sides.tip
     ours, theirs = (
@@ -99,7 +103,7 @@ def run_merge_tree(git: Git, ours: str, theirs: str) -> MergeResult:
 
 
 def run_merge_trees(git: Git, pairs: Sequence[tuple[str, str]]) -> list[MergeResult]:
-    """Many merges by one process; their trees are not used."""
+    """Run many merges in one process; their trees are not used."""
     feed = "".join(f"{ours} {theirs}\n" for ours, theirs in pairs).encode()
     args = ("merge-tree", "--write-tree", "--allow-unrelated-histories", "--messages", "--stdin")
     try:
@@ -134,7 +138,7 @@ def _parse_stage(line: str) -> ConflictStage:
 
 
 def _parse_notes(fields: Iterator[str]) -> Iterator[MergeNote]:
-    """Each starts with its number of paths; anything else ends the list."""
+    """Parse the notes. Each starts with its number of paths; anything else ends the list."""
     while (count := next(fields, "")).isdigit():
         paths = tuple(next(fields) for _ in range(int(count)))
         yield MergeNote(paths, next(fields), next(fields).strip())
@@ -148,7 +152,7 @@ class Ancestry:
         ] = {}  # by the newest head of each line: commits it is known to contain
 
     def find_sides(self, change: Change, onto: str, tip: Commit) -> MergeSides:
-        """History agrees if `base` is in the history of both.
+        """Find out whether the history agrees: it does if `base` is in the history of both.
 
         Otherwise a change that was dropped from the line may be in the history of the branch, or the agent rewrote it.
         """
@@ -201,7 +205,7 @@ def _try_merges(git: Git, pairs: Mapping[TaskPair, TaskPair]) -> dict[TaskPair, 
 
 
 def list_files_by_task(git: Git, tips: Tips) -> dict[str, frozenset[str]]:
-    """The files of each task's change, by one process."""
+    """Return the files of each task's change, from one process."""
     feed = "".join(f"{tip} {base}\n" for base, tip in tips.values()).encode()
     fields = iter(git.run("diff-tree", "--stdin", "-r", "-z", "--raw", "--no-renames", stdin=feed).fields)
     files: dict[str, set[str]] = defaultdict(set)

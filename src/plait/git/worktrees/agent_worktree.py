@@ -28,8 +28,8 @@ from plait.system.processes import start_time
 
 VIEW_FOLDER = "plait-sandbox"  # what a sandboxed agent sees of the repository (sandbox_view)
 _SETTINGS = (
-    "core.safecrlf=false",  # or it refuses files with line ends of both kinds
-    "core.trustctime=true",  # or an edit that keeps size and time goes unseen
+    "core.safecrlf=false",  # otherwise it refuses files with line ends of both kinds
+    "core.trustctime=true",  # otherwise an edit that keeps size and time is not noticed
     "core.checkStat=default",
     "core.splitIndex=false",
     "core.bare=false",
@@ -51,7 +51,7 @@ class AgentWorktree:
     git: Git
 
     def read_refs(self, *names: str) -> dict[str, str]:
-        """The objects of these refs, by full name; missing ones are left out."""
+        """Read these refs by full name; missing ones are left out."""
         common = self.repository.common
         found = {name: read_loose_ref(common, name) for name in names if may_have_ref(common, name)}
         if all(found.values()):
@@ -60,14 +60,14 @@ class AgentWorktree:
         return dict(line.split(" ", 1) for line in lines)
 
     def read_head(self, base: str) -> str | None:
-        """The commit that HEAD is at; None if there is none. `base` is known to be there."""
+        """Return the commit that HEAD is at; None if there is none. `base` is known to exist."""
         ref = self.read_first_line("HEAD").removeprefix("ref: ")
         # Others, such as those in refs/worktree, each worktree has for itself.
         is_at_base = ref.startswith("refs/heads/") and read_loose_ref(self.repository.common, ref) == base
         return base if is_at_base else self.git.resolve_commit("HEAD")
 
     def read_first_line(self, name: str) -> str:
-        """The first line of a file in the gitdir; empty if it is missing."""
+        """Return the first line of a file in the gitdir; empty if the file is missing."""
         return read_small_file(self.gitdir / name).partition("\n")[0].strip()
 
     def update_refs(self, moves: Mapping[str, tuple[str, str | None]]) -> None:
@@ -84,13 +84,13 @@ class AgentWorktree:
             self.git.run("update-ref", "-m", "plait", "--stdin", "-z", stdin=feed.encode())
 
     def attach_head(self, branch: str) -> None:
-        """Put HEAD on a branch without changing index or files."""
+        """Set HEAD to a branch without changing index or files."""
         if self.read_first_line("HEAD") != f"ref: refs/heads/{branch}":
             self.gitdir.joinpath("HEAD.lock").unlink(missing_ok=True)
             self.git.run("symbolic-ref", "-m", "plait", "HEAD", f"refs/heads/{branch}")
 
     def install_index(self, index: Path) -> None:
-        """Make this the worktree's index; a lock on the old one belongs to a dead process."""
+        """Install this file as the worktree's index; a lock on the old one belongs to a dead process."""
         index.replace(self.gitdir / "index")
         self.gitdir.joinpath("index.lock").unlink(missing_ok=True)
 
@@ -128,9 +128,9 @@ def open_worktree(repository: Repository, workspace: Path, branch: str, *, repai
 
 
 def was_replaced(repository: Repository, workspace: Path) -> bool:
-    """Whether a worktree was deleted, and its folder made again: it has neither a `.git` nor one file of the index.
+    """Whether a worktree was deleted and its folder made again: it has neither a `.git` nor any file of the index.
 
-    Otherwise its agent would seem to have deleted them all.
+    Without this check, its agent would seem to have deleted all files.
     """
     if os.path.lexists(workspace / ".git") or not workspace.is_dir():
         return False
@@ -142,9 +142,10 @@ def was_replaced(repository: Repository, workspace: Path) -> bool:
 
 
 def _restore_links(folder: Path, gitdir: Path, branch: str, *, was_sandboxed: bool) -> None:
-    """Make git see this worktree here again. A repository that was made in its place is moved into the gitdir.
+    """Make git see this worktree here again. A repository that was made in place of its `.git` is moved into the
+    gitdir.
 
-    A sandboxed agent's is not: git would run what its settings name.
+    A sandboxed agent's is not moved there: git would run what its settings name.
     """
     if is_real_folder(folder / ".git") and not was_sandboxed:
         left = next(path for n in count(1) if not os.path.lexists(path := gitdir / f"plait-left-{n}"))
@@ -155,7 +156,9 @@ def _restore_links(folder: Path, gitdir: Path, branch: str, *, was_sandboxed: bo
 
 
 def restore_gitdir_link(folder: Path, gitdir: Path) -> bool:
-    """Make the folder's `.git` lead to the gitdir, and remove a repository that is in its place. False: it did."""
+    """Make the folder's `.git` lead to the gitdir, and remove a repository that is in its place. False if it already
+    led there.
+    """
     if is_real_folder(folder / ".git"):
         remove_tree(folder / ".git")
     if read_gitdir_link(folder) == gitdir:
@@ -169,7 +172,9 @@ _SCRATCH_PREFIX = "plait-scratch-"
 
 @contextmanager
 def scratch_folder(gitdir: Path) -> Iterator[Path]:
-    """An empty folder in the gitdir (on the disk of its index), removed afterwards with those that dead processes left."""
+    """Make an empty folder in the gitdir (on the disk of its index), and remove it afterwards. Also removes those that
+    dead processes left.
+    """
     for leftover in gitdir.glob(f"{_SCRATCH_PREFIX}*"):
         pid = leftover.name.removeprefix(_SCRATCH_PREFIX).partition("-")[0]
         if not pid.isdecimal() or start_time(int(pid)) is None:

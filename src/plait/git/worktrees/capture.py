@@ -81,7 +81,9 @@ def capture(
 def _capture_once(
     worktree: AgentWorktree, attempt: Attempt, base: str, options: CaptureOptions, *, from_files: bool
 ) -> CapturedChange:
-    """`from_files`: objects that the worktree's index or the agent's commits name are gone, so only the files count."""
+    """Capture once. `from_files`: objects that the worktree's index or the agent's commits name are missing, so only
+    the files count.
+    """
     branch, max_bytes = task_branch(attempt.batch, attempt.task), options.max_file_bytes
     saved_refs = SavedRefs(worktree.repository, attempt.batch, attempt.task)
     with scratch_folder(worktree.gitdir) as scratch, ExitStack() as stack:
@@ -130,13 +132,13 @@ def _capture_once(
 
 
 def find_captured(git: Git, attempt: Attempt, base: str, author: CommitInfo) -> CapturedChange | None:
-    """What was committed of this attempt before; None: nothing was."""
+    """Return what was committed of this attempt before; None if nothing was."""
     tip = _find_committed(git, attempt, author)
     return None if tip is None else _describe_result(tip, list_changes(git, base, tip), ())
 
 
 def _find_committed(git: Git, attempt: Attempt, author: CommitInfo) -> str | None:
-    """The commit of this attempt, where a crash came before its report and the workspace is gone since."""
+    """Find the commit of this attempt, where a crash came before its report and the workspace no longer exists."""
     if commit := git.resolve_commit(attempt_ref(attempt)):
         return commit
     tip = git.resolve_commit(f"refs/heads/{task_branch(attempt.batch, attempt.task)}")
@@ -145,7 +147,7 @@ def _find_committed(git: Git, attempt: Attempt, author: CommitInfo) -> str | Non
 
 
 def _save_for_error(error: AgentError, worktree: AgentWorktree, saved_refs: SavedRefs, scratch: Path) -> AgentError:
-    """The error, with a hint that says where everything is saved."""
+    """Save everything that the agent left, and return the error with a hint that says where it is."""
     saved = save_unreachable(worktree, saved_refs, scratch)
     if saved:
         error.hint = f"{error.hint} What it left is in {saved}.".lstrip()
@@ -157,7 +159,7 @@ _Committed = tuple[str, Path | None]  # the commit, and the pack that has what i
 
 @dataclass(frozen=True, slots=True)
 class _Capture:
-    """`head` and `refs` are what the agent left. `has_changes`: the tree isn't the base's."""
+    """The parts of a capture. `head` and `refs` are what the agent left. `has_changes`: the tree isn't the base's."""
 
     worktree: AgentWorktree
     saved_refs: SavedRefs
@@ -205,7 +207,7 @@ class _Capture:
         return tip, pack
 
     def _make_commit(self, parents: tuple[str, ...]) -> str:
-        """A commit that no ref holds yet; no hook is run."""
+        """Make a commit that no ref holds yet, without running hooks."""
         git = self.worktree.git.with_options(variables=self.committer.variables)
         message = self.message.encode("utf-8", "replace")
         return commit_signed(git, self.cleaned.tree, parents, message, may_sign=self.committer.may_sign)
@@ -234,9 +236,10 @@ class _Capture:
         return git.text("rev-parse", "--verify", "HEAD")
 
     def _parents(self) -> tuple[str, ...]:
-        """What the commit follows. A merge that the agent resolved but did not commit has two.
+        """Return the commit's parents: two if the agent resolved a merge without committing it.
 
-        A file that is too large stays in the history that it was committed to, so that history is left behind.
+        A file that is too large stays in the history that it was committed to, so such a history is left out: the base
+        is the only parent then.
         """
         head, git = self.head, self.worktree.git
         if head is None or not git.is_ancestor(self.base, head):
@@ -247,7 +250,7 @@ class _Capture:
         return (self.base,) if has_large_files else (head, *others)
 
     def _find_existing(self, parents: tuple[str, ...]) -> str | None:
-        """The commit that holds this already: what it would follow, or the one that this attempt was given before."""
+        """Find the commit that holds this already: its only parent, or the one that this attempt was given before."""
         tree = self.cleaned.tree
         if len(parents) == 1 and (
             not self.has_changes if parents[0] == self.base else self.worktree.git.tree_of(parents[0]) == tree
@@ -259,7 +262,7 @@ class _Capture:
         return earlier if self.worktree.git.parents_of(earlier) == parents else None
 
     def _finish(self, tip: str) -> _Committed:
-        """Refs name the tip, HEAD is on the branch, and the folder and the index are as the tip is."""
+        """Set the refs to the tip, put HEAD on the branch, and make the folder and the index the same as the tip."""
         self._save_other_commits(tip)
         moves = {ref: (tip, self.refs.get(ref)) for ref in (attempt_ref(self.attempt), self.ref)}
         pack = self._move_refs(tip, moves)
@@ -270,7 +273,9 @@ class _Capture:
         return tip, pack
 
     def _move_refs(self, tip: str, moves: Mapping[str, tuple[str, str | None]]) -> Path | None:
-        """Move refs to the tip. Its objects are checked, also when the refs have it already. The pack that has them now."""
+        """Set refs to the tip. Its objects are checked, even if the refs are there already. Returns the pack that has
+        them now, if any.
+        """
         with keep_objects(self.worktree.git, self.worktree.repository.common, [tip], [self.base]) as pack:
             if pack is not None:
                 self.report_packed(tip, pack)
@@ -278,7 +283,7 @@ class _Capture:
         return pack
 
     def _save_other_commits(self, *tips: str) -> None:
-        """The agent's commits that will not be in the task's history."""
+        """Save the agent's commits that will not be in the task's history."""
         git, fetched = self.worktree.git, fetch_replaced_repositories(self.worktree)
         recorded = result_checks.read_recorded_commits(self.worktree)
         for commit in dict.fromkeys((self.head, self.refs.get(self.ref), *recorded, *fetched.values())):
@@ -299,7 +304,7 @@ def _describe_result(tip: str, changes: Sequence[TreeChange], reverted_sources: 
 
 
 def format_commit_message(author: CommitInfo, attempt: Attempt) -> str:
-    """The message as it is, with the trailers as the last paragraph."""
+    """Format the message, unchanged but for line ends and control characters, with the trailers as the last paragraph."""
     output = _CONTROL.sub("", author.message.replace("\r\n", "\n").replace("\r", "\n"))
     lines = [line.rstrip() for line in output.strip().split("\n")]
     message = "\n".join(lines) or defuse_references(f"Work on {' '.join(attempt.task.split())}")
@@ -314,16 +319,17 @@ def format_commit_message(author: CommitInfo, attempt: Attempt) -> str:
 
 
 def _find_hooks_path(worktree: AgentWorktree) -> str:
-    """The repository's hooks folder, ignoring plait's own setting that disables hooks."""
+    """Find the repository's hooks folder, ignoring plait's own setting that disables hooks."""
     output = worktree.git.run("config", "--show-scope", "-z", "--get-all", "core.hooksPath", codes=(0, 1)).fields
     paths = [path for scope, path in zip(output[::2], output[1::2], strict=False) if scope != "command"]
     return paths[-1] if paths else str(worktree.repository.common / "hooks")
 
 
 def preview_commit(repository: Repository, workspace: Path, branch: str, base: str) -> str | None:
-    """What the agent would leave if it stopped now, as a commit on `base` that no ref holds; None if nothing differs.
+    """Return what the agent would leave if it stopped now, as a commit on `base` that no ref holds; None if nothing
+    differs.
 
-    Nothing in the workspace is changed: its agent is running.
+    Nothing in the workspace is changed, because its agent is running.
     """
     worktree = open_worktree(repository, workspace, branch, repair=False)
     with scratch_folder(worktree.gitdir) as scratch:
@@ -334,7 +340,8 @@ def preview_commit(repository: Repository, workspace: Path, branch: str, base: s
 
 
 def snapshot_workspace(repository: Repository, workspace: Path, base: str, scratch: Path) -> tuple[Git, str]:
-    """What would be captured now, as a tree, with an index and object store of its own: nothing else is changed.
+    """Return what would be captured now as a tree, with an index and object store of its own, and the git that reads
+    it. Nothing else is changed.
 
     An agent may be working there. Raises WorldError.
     """
@@ -353,9 +360,9 @@ def snapshot_workspace(repository: Repository, workspace: Path, base: str, scrat
 
 
 def reset_workspace(repository: Repository, workspace: Path, attempt: Attempt, tip: str) -> None:
-    """Reset every file to `tip`, after a check has run; ignored files and what setup put there stay.
+    """Reset every file to `tip` after a check has run; ignored files and what setup put there stay.
 
-    What differs from the tip is saved first.
+    Whatever differs from the tip is saved first.
     """
     branch = task_branch(attempt.batch, attempt.task)
     worktree = open_worktree(repository, workspace, branch)
@@ -374,7 +381,7 @@ def reset_workspace(repository: Repository, workspace: Path, attempt: Attempt, t
 
 
 def _reset_refs(worktree: AgentWorktree, saved_refs: SavedRefs, branch: str, tip: str) -> None:
-    """The branch names the tip, and HEAD is on it; commits that a check made are kept."""
+    """Set the branch to the tip and put HEAD on it; commits that a check made are kept."""
     ref = f"refs/heads/{branch}"
     current = worktree.git.resolve_commit(ref)
     for commit in dict.fromkeys((current, worktree.git.resolve_commit("HEAD"))):
@@ -392,7 +399,7 @@ def _reset_files(worktree: AgentWorktree, tip: str) -> None:
 
 
 def _reset_submodules(worktree: AgentWorktree) -> None:
-    """Or what a check left in one would count as the next agent's."""
+    """Reset submodules, because what a check left in one would count as the next agent's work."""
     if not result_checks.has_submodules(worktree):
         return
     setup_paths, git = read_setup_paths(worktree.gitdir), worktree.git

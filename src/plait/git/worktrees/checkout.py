@@ -45,9 +45,10 @@ def check_out_files(  # noqa: PLR0913 - what is checked out, and where
     *,
     new_branch: str = "",
 ) -> None:
-    """`save_edits`: another task worked here before, and this saves what someone changed since. Nothing runs here now.
+    """Check out a commit's files in a worktree in which nothing is running.
 
-    `new_branch` is made on the way, which saves git a process, if that works at once.
+    `save_edits` is given if another task worked here before; it saves what someone has changed since. `new_branch` is
+    made during the checkout if that works at once, which saves a git process.
     """
     gitdir = worktree.gitdir
     assert gitdir is not None
@@ -57,7 +58,7 @@ def check_out_files(  # noqa: PLR0913 - what is checked out, and where
     settings = (*sparse_settings(gitdir), "core.logAllRefUpdates=false")  # nothing happened yet that a log could undo
     git = repository.git_at(gitdir, worktree.folder, settings=settings)
     checkout = ("checkout", "--no-recurse-submodules")
-    # The second option: or some git looks at no file if HEAD is at this commit already.
+    # Without the second option, some versions of git check no file if HEAD is at this commit already.
     on_branch = ("--no-track", "--ignore-other-worktrees", "-b", new_branch) if new_branch else ("--detach",)
     if save_edits is None:
         if git.run(*checkout, "--quiet", "--force", *on_branch, commit, codes=range(256)).code:
@@ -92,7 +93,7 @@ def _put_head_on_ref(repository: Repository, worktree: Worktree) -> None:
 
 
 def wipe_files(repository: Repository, worktree: Worktree) -> None:
-    """Make the files those of HEAD, except ignored ones and what setup made. What was changed is saved."""
+    """Reset the files to HEAD, except ignored ones and what setup made. What was changed has been saved."""
     assert worktree.gitdir is not None
     git = repository.git_at(worktree.gitdir, worktree.folder, settings=sparse_settings(worktree.gitdir))
     lease = worktree.read_lease()
@@ -102,12 +103,12 @@ def wipe_files(repository: Repository, worktree: Worktree) -> None:
 
 
 def _list_setup_paths(gitdir: Path, lease: LeaseMetadata | None) -> tuple[str, ...]:
-    """What setup made, and what it was declared to make."""
+    """List what setup made, and what it was declared to make."""
     return (*read_setup_paths(gitdir), *(lease.makes if lease is not None else ()))
 
 
 def _list_untracked(git: Git, setup_paths: Sequence[str]) -> list[str]:
-    """Without ignored files and what setup made."""
+    """List the untracked files, without ignored ones and what setup made."""
     excluded = [f":(top,exclude,literal){path}" for path in setup_paths]
     return git.run("ls-files", "--others", "--exclude-standard", "--directory", "-z", "--", ".", *excluded).fields
 
@@ -115,7 +116,7 @@ def _list_untracked(git: Git, setup_paths: Sequence[str]) -> list[str]:
 def _clear_index_flags(git: Git, *, is_sparse: bool) -> bool:
     """Clear flags with which an agent may have hidden files; those of a sparse checkout are set again.
 
-    Whether every file is in the index; ignored files count, too.
+    Returns whether every file is in the index; ignored files count, too.
     """
     rows = git.run("ls-files", "-v", "-z", "--cached", "--others", "--directory").fields
     expected = ("H ", "S ", "? ") if is_sparse else ("H ", "? ")
@@ -126,7 +127,9 @@ def _clear_index_flags(git: Git, *, is_sparse: bool) -> bool:
 
 
 def _clean_worktree(git: Git, worktree: Worktree, makes: tuple[str, ...], *, is_clean: bool) -> None:
-    """Remove untracked files, but keep complete setup outputs; incomplete ones go, and setup runs again."""
+    """Remove untracked files, but keep the outputs of a setup if they are complete; incomplete ones are removed, and
+    setup runs again.
+    """
     assert worktree.gitdir is not None
     is_complete = bool(makes) and all(os.path.lexists(worktree.folder / path) for path in makes)
     if not is_clean:
@@ -138,7 +141,7 @@ def _clean_worktree(git: Git, worktree: Worktree, makes: tuple[str, ...], *, is_
 
 
 def exclude_options(paths: Sequence[str]) -> list[str]:
-    """Options of `git clean` that keep these paths."""
+    """Return options of `git clean` that keep these paths."""
     return [f"--exclude=/{path.strip('/').translate(_EXCLUDE_ESCAPES)}" for path in paths if path.strip("/")]
 
 
@@ -154,7 +157,7 @@ _PATTERN_ESCAPES = str.maketrans({each: f"\\{each}" for each in "\\*?["})
 
 
 def normalize_sparse_folders(paths: tuple[str, ...]) -> tuple[str, ...]:
-    """Without duplicates and nested folders. Raises UserError for one outside of the repository."""
+    """Remove duplicates and nested folders. Raises UserError for a folder outside of the repository."""
     folders: list[PurePosixPath] = []
     for path in sorted({PurePosixPath(folder.strip("/")) for folder in paths}):
         if not path.parts or ".." in path.parts or "\n" in str(path):
@@ -168,7 +171,7 @@ def normalize_sparse_folders(paths: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def sparse_settings(gitdir: Path) -> tuple[str, ...]:
-    """For commands in a sparse worktree; empty for any other."""
+    """Return the settings for commands in a sparse worktree; empty for any other."""
     return _SPARSE_SETTINGS if sparse_patterns_path(gitdir).is_file() else ()
 
 
@@ -182,7 +185,7 @@ def write_sparse_patterns(repository: Repository, gitdir: Path, folders: tuple[s
 
 
 def format_cone_patterns(folders: tuple[str, ...]) -> str:
-    """All files in the top and parent folders, everything in the folders themselves."""
+    """Format patterns for all files in the top and parent folders, and everything in the folders themselves."""
     parents = sorted({parent for folder in folders for parent in PurePosixPath(folder).parents if parent.parts})
     lines = ["/*", "!/*/"]
     for parent in parents:
@@ -219,7 +222,7 @@ class Submodule:
 
 
 def list_submodules(git: Git, folder: Path) -> Iterator[Submodule]:
-    """Those in .gitmodules whose paths stay inside."""
+    """Yield the submodules in .gitmodules whose paths stay inside the folder."""
     if not (folder / ".gitmodules").is_file() or (folder / ".gitmodules").is_symlink():
         return
     for submodule in read_submodules(git, "--file", str(folder / ".gitmodules")):
@@ -230,7 +233,7 @@ def list_submodules(git: Git, folder: Path) -> Iterator[Submodule]:
 
 
 def read_submodules(git: Git, *source: str) -> Iterator[Submodule]:
-    """All entries of a .gitmodules; `source` says which."""
+    """Yield all entries of a .gitmodules; `source` says which."""
     args = ("config", "-z", *source, "--get-regexp", r"^submodule\..*\.path$")
     for row in git.run(*args, codes=(0, 1, 128)).fields:
         key, _, path = row.partition("\n")
@@ -238,7 +241,7 @@ def read_submodules(git: Git, *source: str) -> Iterator[Submodule]:
 
 
 def populate_submodules(repository: Repository, gitdir: Path, folder: Path, top: Path) -> list[str]:
-    """The paths that stay empty, because no clone here has the commit."""
+    """Check out the submodules; return the paths that stay empty, because no clone on this machine has the commit."""
     git = repository.git_at(gitdir, folder)
     return [
         path
@@ -273,7 +276,7 @@ def _populate(repository: Repository, git: Git, gitdir: Path, submodule: Submodu
 
 
 def _record_base(repository: Repository, inner: Path, source: Path) -> None:
-    """Record the commit it started from, and set its remote to the clone's."""
+    """Record the commit that the submodule started from, and set its remote to the clone's."""
     git = repository.git_at(inner, inner)
     git.run("update-ref", SUBMODULE_BASE_REF, "HEAD")
     url = repository.git_at(source, source).run("config", "remote.origin.url", codes=(0, 1)).text
@@ -282,7 +285,7 @@ def _record_base(repository: Repository, inner: Path, source: Path) -> None:
 
 
 def _find_source(repository: Repository, submodule: Submodule, top: Path) -> Path | None:
-    """The user's clone: in the checkout, or in git's modules folder."""
+    """Find the user's clone of a submodule: in the checkout, or in git's modules folder."""
     checkout = top / submodule.path
     if os.path.lexists(checkout / ".git"):
         output = Git(checkout).run("rev-parse", "--absolute-git-dir", codes=(0, 128))

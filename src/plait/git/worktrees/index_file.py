@@ -26,7 +26,9 @@ IndexEntries = tuple[IndexEntry, ...]
 
 
 def parse_index(data: bytes) -> Mapping[str, IndexEntries] | None:
-    """The entries by path, in their order. None if git has to read it: another version, shared, sparse, or damaged."""
+    """Parse an index: its entries by path, in their order. None if git has to read it: another version, shared, sparse,
+    or damaged.
+    """
     if (
         not data.startswith(b"DIRC")
         or hashlib.sha1(data[:-_HASH_BYTES], usedforsecurity=False).digest() != data[-_HASH_BYTES:]
@@ -61,7 +63,9 @@ def _parse_entries(data: bytes) -> Mapping[str, IndexEntries] | None:
 
 
 def _has_required_extension(data: bytes, at: int) -> bool:
-    """Whether an extension changes what the entries mean: then its name begins with a small letter."""
+    """Whether the index has an extension that changes what the entries mean: the name of such an extension begins with
+    a small letter.
+    """
     while at < len(data) - _HASH_BYTES:
         if not data[at : at + 1].isupper():
             return True
@@ -70,12 +74,14 @@ def _has_required_extension(data: bytes, at: int) -> bool:
 
 
 def may_have_submodules(data: bytes) -> bool:
-    """False if no entry has the mode of one. A shared index has entries in another file, a sparse one only their folders."""
+    """Whether the index may have submodules: some entry may have their mode. A shared index has entries in another
+    file, a sparse one only their folders.
+    """
     return any(mark in data for mark in _SUBMODULE_MARKS)
 
 
 def list_index(git: Git) -> Mapping[str, IndexEntries] | None:
-    """The entries of git's index by path; None if git can't read it."""
+    """List the entries of git's index by path; None if git can't read it."""
     output = git.run("ls-files", "--stage", "-z", codes=(0, 1, 128))
     if output.code:
         return None

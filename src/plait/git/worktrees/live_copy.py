@@ -20,9 +20,10 @@ _READ_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 def copy_live_files(top: Path, paths: Iterable[str], target: Path) -> list[str]:
-    """Copy files and links to the same paths in an empty folder. Those that are no folders, whether or not they are there.
+    """Copy files and links to the same paths in an empty folder.
 
-    What can't be read, or is reached through a link, is not copied.
+    Returns the paths that are not folders, whether or not they exist. What can't be read, or is reached through a link,
+    is not copied.
     """
     found, target = [], Path(os.path.realpath(target))
     with ExitStack() as stack:
@@ -38,7 +39,7 @@ def copy_live_files(top: Path, paths: Iterable[str], target: Path) -> list[str]:
 
 
 def _copy(root: int, path: str, target: Path) -> bool:
-    """True: it is a folder, and nothing was copied. Raises OSError."""
+    """Copy one file or link. True if the path is a folder, and nothing was copied. Raises OSError."""
     *folders, name = path.split("/")
     with ExitStack() as stack:
         at = root
@@ -67,7 +68,7 @@ def _copy(root: int, path: str, target: Path) -> bool:
 
 
 def _copy_data(source: int, target: int, size: int) -> None:
-    """Without its holes: an agent's file could fill the disk with them. Raises OSError."""
+    """Copy a file's data without its holes: an agent's file could fill the disk with them. Raises OSError."""
     at = 0
     while at < size:
         try:

@@ -29,7 +29,9 @@ _MAX_GIT_BYTES = 1 << 16  # bytes of one of git's small files
 
 
 def write_gitdir_link(folder: Path, gitdir: Path) -> None:
-    """In place, in one write: after a crash, a temporary file in the workspace would be captured as the agent's work."""
+    """Write the `.git` of a worktree in place, in one write: after a crash, a temporary file in the workspace would be
+    captured as the agent's work.
+    """
     link = folder / ".git"
     link.unlink(missing_ok=True)
     fd = os.open(link, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
@@ -40,13 +42,13 @@ def write_gitdir_link(folder: Path, gitdir: Path) -> None:
 
 
 def read_gitdir_link(folder: Path) -> Path | None:
-    """The gitdir that the folder names."""
+    """Return the gitdir that the folder names; None if it names none."""
     key, _, path = read_small_file(folder / ".git").rstrip("\r\n").partition(": ")
     return Path(os.path.normpath(folder / path)) if key == "gitdir" and path else None
 
 
 def read_worktree_path(gitdir: Path) -> Path | None:
-    """The folder that the gitdir names."""
+    """Return the worktree's folder that the gitdir names; None if it names none."""
     path = read_small_file(gitdir / "gitdir").rstrip("\r\n")
     return Path(os.path.normpath(gitdir / path)).parent if path.endswith("/.git") else None
 
@@ -56,7 +58,7 @@ def write_worktree_path(gitdir: Path, folder: Path) -> None:
 
 
 def read_small_file(path: Path) -> str:
-    """One of git's small files; empty if it is missing, a symlink or not a regular file."""
+    """Read one of git's small files; empty if it is missing, a symlink or not a regular file."""
     try:
         return read_regular_file(path, _MAX_GIT_BYTES).decode("utf-8", "surrogateescape")
     except OSError:
@@ -68,7 +70,7 @@ def is_real_folder(path: Path) -> bool:
 
 
 def read_head(git_dir: Path, gitdir: Path) -> str:
-    """What HEAD holds in a gitdir of this repository: a ref, or a commit; empty if neither."""
+    """Read HEAD in a gitdir of this repository: a ref, or a commit; empty if it is neither."""
     if has_ref_files(git_dir):
         return read_small_file(gitdir / "HEAD").rstrip("\n").removeprefix("ref: ")
     git = _git_at(gitdir)
@@ -76,12 +78,12 @@ def read_head(git_dir: Path, gitdir: Path) -> str:
 
 
 def format_head(head: str) -> str:
-    """The content of the file HEAD."""
+    """Format the content of the file HEAD."""
     return f"ref: {head}\n" if head.startswith("refs/") else f"{head}\n"
 
 
 def find_checkouts(git_dir: Path, ref: str) -> Iterator[Path]:
-    """The folders in which a branch is checked out; of a worktree whose folder is unknown, its gitdir."""
+    """Yield the folders in which a branch is checked out; if a worktree's folder is unknown, its gitdir."""
     if not has_ref_files(git_dir):
         folder = ""
         for row in _git_at(git_dir).run("worktree", "list", "--porcelain", "-z").fields:
@@ -99,7 +101,9 @@ def find_checkouts(git_dir: Path, ref: str) -> Iterator[Path]:
 
 
 def _git_at(gitdir: Path) -> Git:
-    """A git for what can't be read from files. It has a work tree, since the configuration may name one that is gone."""
+    """Open git for what can't be read from files. It has a work tree, since the configuration may name one that no
+    longer exists.
+    """
     from plait.git.command import Git  # few repositories need it
 
     return Git(gitdir, variables={"GIT_DIR": str(gitdir), "GIT_WORK_TREE": str(gitdir)})
@@ -124,7 +128,7 @@ class LeaseMetadata:
 
 
 def read_lease(gitdir: Path) -> LeaseMetadata | None:
-    """None if it is missing or damaged."""
+    """Read a worktree's lease; None if it is missing or damaged."""
     try:
         with (gitdir / _LEASE_FILE).open("rb") as file:
             data = json.loads(file.read(_MAX_BYTES))
@@ -146,9 +150,10 @@ def write_lease(gitdir: Path, lease: LeaseMetadata) -> None:
 
 @dataclass(frozen=True, slots=True)
 class SetupMetadata:
-    """`ours` are paths in the workspace that are no part of an agent's change, with everything below them.
+    """What setup did in a workspace.
 
-    `fitted` identifies the options for which copies and links were made, `key` the setup that made `made`; empty if not
+    `ours` are paths in the workspace that are no part of an agent's change, with everything below them. `fitted`
+    identifies the options for which copies and links were made, `key` the setup that made `made`; empty if not
     completed. `used`: an agent has worked here since, so what a setup makes now may be the agent's doing.
     """
 
@@ -160,7 +165,7 @@ class SetupMetadata:
 
 
 def read_setup_metadata(workspace: Path) -> SetupMetadata:
-    """Empty if it is missing or damaged: then setup runs again."""
+    """Read the setup metadata; empty if it is missing or damaged: setup runs again then."""
     try:
         data = json.loads((find_gitdir(workspace) / SETUP_METADATA_FILE).read_bytes())
         ours, made = _parse_strings(data["ours"]), _parse_strings(data["made"])
@@ -170,7 +175,9 @@ def read_setup_metadata(workspace: Path) -> SetupMetadata:
 
 
 def read_setup_paths(gitdir: Path) -> tuple[str, ...]:
-    """The paths that setup put into the worktree, by its gitdir: the workspace's own link may be an agent's."""
+    """Read the paths that setup put into the worktree. The gitdir is given because an agent may have written the
+    workspace's own link.
+    """
     try:  # whatever else is wrong with the record: secrets may be among them
         ours = _parse_strings(json.loads((gitdir / SETUP_METADATA_FILE).read_bytes())["ours"])
     except _DECODE_ERRORS:
@@ -183,14 +190,18 @@ def write_setup_metadata(workspace: Path, metadata: SetupMetadata) -> None:
 
 
 def reset_setup_metadata(workspace: Path) -> None:
-    """For the next task, in a workspace cleaned of all but what setup made: copies and links are due again."""
+    """Reset the metadata for the next task in a workspace where only setup's outputs are left: copies and links have to
+    be made again.
+    """
     metadata = read_setup_metadata(workspace)
     if metadata != SetupMetadata():
         write_setup_metadata(workspace, replace(metadata, fitted="", ours=metadata.made, used=False))
 
 
 def find_gitdir(workspace: Path) -> Path:
-    """The gitdir that the workspace names; of a whole repository, its git folder."""
+    """Return the gitdir that the workspace names; for a whole repository, its git folder. Raises WorldError if there is
+    none.
+    """
     if (workspace / ".git").is_dir():
         return workspace / ".git"
     gitdir = read_gitdir_link(workspace)

@@ -55,7 +55,7 @@ _POOLED_REF = "refs/worktree/plait-pooled"  # what HEAD was at when the worktree
 
 
 class WorktreePool:
-    """At most `keep` worktrees wait for another task."""
+    """The worktrees of a repository, of which at most `keep` wait for another task."""
 
     def __init__(self, repository: Repository, layout: WorkspaceLayout, keep: int) -> None:
         self._repository = repository
@@ -64,7 +64,9 @@ class WorktreePool:
 
     @contextmanager
     def acquire(self, lease: LeaseMetadata, commit: str, *, new: bool) -> Iterator[tuple[Worktree, bool]]:
-        """A worktree to check out files in, and whether it was used before. It is installed inside, or discarded."""
+        """Yield a worktree to check out files in, and whether it was used before. The caller installs it; otherwise it
+        is discarded.
+        """
         with self._repository.lock():
             taken = None if new else self._take_pooled(lease)
             worktree, fd = taken or self._add_worktree(commit)
@@ -81,7 +83,7 @@ class WorktreePool:
             os.close(fd)
 
     def install(self, worktree: Worktree, folder: Path) -> bool:
-        """False if another process put one there meanwhile; this one is discarded then."""
+        """Move a worktree to its folder. False if another process put one there meanwhile; this one is discarded then."""
         with self._repository.lock():
             if not os.path.lexists(folder):
                 worktree.move(folder)
@@ -92,7 +94,8 @@ class WorktreePool:
     def release(self, worktree: Worktree, *, wipe: bool) -> None:
         """Pool a worktree whose work is saved; discard it if it is damaged or has submodules.
 
-        `wipe`: its files are not those of its commit. A pooled worktree has no changes except later ones, by someone.
+        `wipe`: its files are not those of its commit. A pooled worktree has no changes, unless someone makes some
+        later.
         """
         if self._is_reusable(worktree) and (not wipe or self._wipe(worktree)):
             with self._repository.lock():
@@ -104,7 +107,7 @@ class WorktreePool:
         self.trim(self._keep)
 
     def trim(self, keep: int) -> None:
-        """Discard those that waited longest, except one that is in use by others or has changes that can't be saved."""
+        """Discard the worktrees that waited longest, except those that are in use or have changes that can't be saved."""
         waiting = sorted(filter(is_real_folder, list_children(self._layout.pool)), key=_pooled_at)
         for folder in waiting[: max(0, len(waiting) - keep)]:
             with _hold(folder) as is_held, suppress(UnsavedError):
@@ -114,7 +117,7 @@ class WorktreePool:
                     self.discard(worktree)
 
     def _wipe(self, worktree: Worktree) -> bool:
-        """False if git can't."""
+        """Reset a worktree's files; False if git can't."""
         try:
             wipe_files(self._repository, worktree)
         except GitError:
@@ -122,7 +125,7 @@ class WorktreePool:
         return True
 
     def discard(self, worktree: Worktree) -> None:
-        """Move it to the trash; it is deleted later. It may be gone already, or in part."""
+        """Move a worktree to the trash, to be deleted later. It may be missing already, or in part."""
         with self._repository.lock():
             self._move_to_trash(worktree)
 
@@ -142,7 +145,7 @@ class WorktreePool:
                     self._move_to_trash(Worktree(gitdir / "gone", gitdir))
 
     def _is_stray(self, gitdir: Path) -> bool:
-        """Whether its folder was being moved and is missing, also from where it came."""
+        """Whether the folder of this gitdir was being moved and is missing, also where it came from."""
         folder, lease = read_worktree_path(gitdir), read_lease(gitdir)
         transit_folders = (self._layout.making, self._layout.pool, self._layout.trash)
         if folder is None or folder.parent not in transit_folders or os.path.lexists(folder):
@@ -166,7 +169,9 @@ class WorktreePool:
         return self._repository.git.resolve_commit(worktree.read_head()) is not None
 
     def _take_pooled(self, lease: LeaseMetadata) -> tuple[Worktree, int] | None:
-        """Prefers one whose setup made the same outputs, then the last released; the sparse folders must be the same."""
+        """Take a pooled worktree with the same sparse folders and lock it; None if there is none. One whose setup made
+        the same outputs is preferred, then the last released.
+        """
         candidates: list[tuple[bool, float, Worktree]] = []
         for folder in list_children(self._layout.pool):
             worktree = find_worktree(self._repository, folder)
@@ -195,7 +200,7 @@ class WorktreePool:
         return Worktree(folder, self._repository.worktree_gitdir(name)), fd
 
     def _find_gitdir(self, folder: Path) -> Path | None:
-        """While in transit, folder and gitdir have the same name."""
+        """Find the gitdir of a folder in transit: it has the same name as the folder."""
         gitdir = self._repository.worktree_gitdir(folder.name)
         return gitdir if gitdir.is_dir() else None
 
@@ -234,9 +239,10 @@ def save_commits(repository: Repository, worktree: Worktree) -> None:
 
 
 def adopt_folder(repository: Repository, layout: WorkspaceLayout, folder: Path, branch: str) -> Worktree:
-    """Make a folder that git does not know any more a worktree at this branch, so that its changes can be seen.
+    """Make a folder that git no longer knows a worktree at this branch, so that its changes can be seen; at HEAD if
+    there is no such branch.
 
-    HEAD if there is no such branch. Its files are not changed. The caller holds the repository's lock.
+    Its files are not changed. The caller holds the repository's lock.
     """
     commit = repository.git.resolve_commit(f"refs/heads/{branch}") or repository.git.resolve_commit("HEAD")
     if commit is None:
@@ -254,9 +260,10 @@ def adopt_folder(repository: Repository, layout: WorkspaceLayout, folder: Path, 
 
 
 def start_branch(saved_refs: SavedRefs, worktree: Worktree, branch: str, commit: str) -> None:
-    """Put the branch at this commit and the worktree on it, unless they are; saves commits that only the branch held.
+    """Set the branch to this commit and put the worktree on it, unless that was done; save commits that only the branch
+    held.
 
-    The shared configuration is not touched: no upstream is set.
+    The shared configuration is not changed: no upstream is set.
     """
     assert worktree.gitdir is not None
     repository, name = saved_refs.repository, f"refs/heads/{branch}"
@@ -274,8 +281,9 @@ def start_branch(saved_refs: SavedRefs, worktree: Worktree, branch: str, commit:
 
 
 def _update_ref(repository: Repository, name: str, commit: str, before: str) -> None:
-    """Update the ref, also one whose commit is gone. A lock that outlasts git's retries was left by a killed git, since only
-    plait writes this branch.
+    """Update the ref, even if its commit is missing.
+
+    A lock that outlasts git's retries was left by a killed git, since only plait writes this branch.
     """
     args = ("update-ref", "-m", "plait: begun", name, commit)
     remove_blank_ref(repository.common, name)
@@ -304,8 +312,10 @@ def ensure_not_checked_out(repository: Repository, root: Path, branch: str) -> N
 
 
 def _detach_head(repository: Repository, worktree: Worktree) -> None:
-    """Detach HEAD, so that the branch can be checked out elsewhere or deleted. Its commit is held by a ref of the worktree's own:
-    it is no change of someone's when the branch is gone.
+    """Detach HEAD, so that the branch can be checked out elsewhere or deleted.
+
+    A ref of the worktree's own holds the commit, so that it doesn't count as someone's change when the branch no longer
+    exists.
     """
     commit = repository.git.resolve_commit(ref) if (ref := worktree.read_head()).startswith("refs/") else None
     if worktree.gitdir is not None and commit is not None:
@@ -316,7 +326,7 @@ def _detach_head(repository: Repository, worktree: Worktree) -> None:
 
 
 def _pooled_at(folder: Path) -> float:
-    """The time of the release: moving a folder changes its ctime."""
+    """Return the time of the release: moving a folder changes its ctime."""
     try:
         return folder.lstat().st_ctime
     except FileNotFoundError:
@@ -325,7 +335,7 @@ def _pooled_at(folder: Path) -> float:
 
 @contextmanager
 def _hold(folder: Path) -> Iterator[bool]:
-    """Keep others from taking or deleting a folder; False if another process does, or if it is gone."""
+    """Keep others from taking or deleting a folder; yield False if another process holds it, or if it no longer exists."""
     fd = None
     try:
         with suppress(FileNotFoundError):

@@ -19,7 +19,9 @@ _MAX_SHOWN = 3
 
 
 def check_preconditions(path: Path, base: str = "HEAD") -> list[Problem]:
-    """`path` is a checkout or a git folder. Raises UserError, with a way out, if worktrees cannot be used."""
+    """Find what people should know before worktrees are used. `path` is a checkout or a git folder. Raises UserError,
+    with a solution, if worktrees can't be used.
+    """
     git = Git(path)
     _check_version(git)
     _check_repository(git, path)
@@ -29,13 +31,14 @@ def check_preconditions(path: Path, base: str = "HEAD") -> list[Problem]:
 
 
 def check_worktrees_folder(folder: Path) -> None:
-    """Raises UserError if no worktree can be made there: every task would fail."""
+    """Raise UserError if no worktree can be made in this folder: every task would fail."""
     if why := find_risk(folder):
         raise UserError(f"worktrees can't be made in {folder}: {why}", hint=LOCATION_HINT)
 
 
 def find_checkout_problems(top: Path, ignored: AbstractSet[str] = frozenset()) -> list[Problem]:
-    """What the checkout at `top` has that agents or reviewers won't see: uncommitted changes, and no name for commits.
+    """Find what the checkout at `top` has that agents or reviewers won't see: uncommitted changes, and a missing name
+    for commits.
 
     `ignored` are files and folders that agents need not see, relative to `top`.
     """
@@ -72,7 +75,9 @@ def _find_uncommitted(git: Git, ignored: AbstractSet[str]) -> Iterator[Problem]:
 
 
 def find_missing_identity(git: Git) -> Problem | None:
-    """Git's own guess, from the machine's name, doesn't count: it has no place on a pull request."""
+    """Report a missing name or email for commits. Git's guess from the machine's name doesn't count: it must not appear
+    on a pull request.
+    """
     strict = git.with_options(settings=("user.useConfigOnly=true",))
     if not strict.run("var", "GIT_COMMITTER_IDENT", codes=(0, 128)).code:
         return None
@@ -140,7 +145,7 @@ def _check_names(git: Git, commit: str) -> None:
 
 
 def _find_case_clash(git: Git, commit: str) -> tuple[str, str] | None:
-    """Two paths that are the same on a case-insensitive disk."""
+    """Find two paths that are the same on a case-insensitive disk; None if there are none."""
     paths: dict[str, str] = {}
     for path in git.run("ls-tree", "-r", "-t", "-z", "--name-only", commit).fields:
         if paths.setdefault(path.casefold(), path) != path:
@@ -149,7 +154,7 @@ def _find_case_clash(git: Git, commit: str) -> tuple[str, str] | None:
 
 
 def _find_problems(git: Git, commit: str) -> Iterator[Problem]:
-    """What works, but not as people may expect."""
+    """Yield what works, but not as people may expect."""
     if git.text("rev-parse", "--is-shallow-repository") == "true":
         yield Problem(
             Severity.INFO,

@@ -1,6 +1,6 @@
-"""Repositories that a sandboxed command put in the place of its worktree's own, or of a submodule's.
+"""Disables repositories that a sandboxed command put in the place of its worktree's own, or of a submodule's.
 
-Git would run the programs that their settings name, so they are taken away before git works there.
+Git would run the programs that their settings name, so they are removed or renamed before git works there.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ from plait.git.worktrees.worktree import Repository
 
 
 def disable_replaced_repositories(gitdir: Path) -> bool:
-    """After a sandboxed command whose view is not absorbed, before git works in its worktree. Whether there was any.
+    """Disable repositories that a sandboxed command left in place of its worktree's `.git`, or of a submodule's;
+    whether there were any.
 
-    What it put in the place of the worktree's `.git`, or of a submodule's, is taken away: git would run what its settings
-    name. A mount protects the first only in the sandbox's own namespace. Raises WorldError.
+    This comes after a command whose view is not absorbed, before git works in its worktree: git would run what their
+    settings name. A mount protects the `.git` only in the sandbox's own namespace. Raises WorldError.
     """
     folder = read_worktree_path(gitdir)
     was_replaced = folder is not None and restore_gitdir_link(folder, gitdir)
@@ -28,9 +29,8 @@ def disable_replaced_repositories(gitdir: Path) -> bool:
 
 
 def disable_replaced_submodules(repository: Repository, gitdir: Path) -> bool:
-    """Where an agent put a repository of its own in a submodule's place, rename it: git would run what its settings name.
-
-    Whether there was any.
+    """Rename repositories that an agent put in a submodule's place, because git would run what their settings name.
+    Whether there were any.
     """
     worktree = read_worktree_path(gitdir)
     data = (gitdir / "index").read_bytes() if (gitdir / "index").exists() else b""
@@ -51,9 +51,8 @@ def disable_replaced_submodules(repository: Repository, gitdir: Path) -> bool:
 
 
 def _rename_repositories(submodule: Path, modules: Path) -> bool:
-    """In a submodule's folder, those whose git folder is not in `modules`. Whether there was any.
-
-    Raises OSError if it can't be read whole.
+    """Rename the repositories in a submodule's folder whose git folder is not in `modules`. Whether there were any.
+    Raises OSError if the folder can't be read completely.
     """
     found = False
 

@@ -55,11 +55,13 @@ _MAX_NAMED = 5
 
 
 class UnfinishedError(AgentError):
-    """The result cannot be captured; it is saved, and the workspace was not changed."""
+    """The result can't be captured; it is saved, and the workspace was not changed."""
 
 
 def check_finished(worktree: AgentWorktree, index: PrivateIndex, base: str) -> UnfinishedError | None:
-    """Conflicts that are not resolved, or changes in a submodule that no commit of this repository can hold."""
+    """Return the error for unresolved conflicts, or for changes in a submodule that no commit of this repository can
+    hold; None if there are none.
+    """
     if files := _find_unresolved_files(worktree, index):
         names = {**_OPERATION_FOLDERS, **_OPERATION_FILES}
         operation = next((operation for name, operation in names.items() if (worktree.gitdir / name).exists()), "merge")
@@ -74,7 +76,7 @@ def check_finished(worktree: AgentWorktree, index: PrivateIndex, base: str) -> U
 
 
 def _find_unresolved_files(worktree: AgentWorktree, index: PrivateIndex) -> list[str]:
-    """The unmerged files that are not resolved."""
+    """List the unmerged files that are not resolved."""
     stages: dict[str, dict[str, str]] = {}
     for row in index.special:
         if row.stage != "0":
@@ -83,12 +85,14 @@ def _find_unresolved_files(worktree: AgentWorktree, index: PrivateIndex) -> list
 
 
 def has_submodules(worktree: AgentWorktree) -> bool:
-    """Whether it may have some: most repositories have none, and listing all files to find out takes time."""
+    """Whether the worktree may have submodules. Most repositories have none, and listing all files to find out takes
+    time.
+    """
     return any(path.exists() for path in (worktree.path / ".gitmodules", worktree.gitdir / "modules"))
 
 
 def read_merge_heads(worktree: AgentWorktree) -> list[str]:
-    """The commits that an unfinished merge is with."""
+    """List the commits that an unfinished merge would merge."""
     try:
         names = (worktree.gitdir / "MERGE_HEAD").read_text(encoding="ascii").split()
     except (OSError, UnicodeDecodeError):
@@ -97,7 +101,7 @@ def read_merge_heads(worktree: AgentWorktree) -> list[str]:
 
 
 def read_recorded_commits(worktree: AgentWorktree) -> list[str]:
-    """The commits that only the records of an unfinished operation name."""
+    """List the commits that only the records of an unfinished operation name."""
     names = [worktree.read_first_line(name) for name in _STASHED_COMMIT_FILES]
     stashed = [
         commit
@@ -108,7 +112,7 @@ def read_recorded_commits(worktree: AgentWorktree) -> list[str]:
 
 
 def clear_operation(worktree: AgentWorktree) -> None:
-    """End any operation in progress; files and index stay."""
+    """End any unfinished operation; files and index stay."""
     for path in _operation_files(worktree.gitdir):
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path, ignore_errors=True)
@@ -123,7 +127,9 @@ def _operation_files(gitdir: Path) -> Iterator[Path]:
 
 
 def _is_unresolved(worktree: AgentWorktree, path: str, blobs: Mapping[str, str]) -> bool:
-    """Whether it has conflict markers or, if git sets none (binary, deleted on one side), is as one side had it."""
+    """Whether the file has conflict markers or, if git sets none (binary, deleted on one side), is the same as on one
+    side.
+    """
     try:
         status = (worktree.path / path).lstat()
         if not stat.S_ISREG(status.st_mode) or status.st_size > _MAX_SEARCHED_BYTES:
@@ -144,7 +150,8 @@ _MIB = 2**20
 def check_file_sizes(  # noqa: PLR0913, PLR0917 - where, what and how much
     git: Git, base: str, tree: str, changes: Sequence[TreeChange], max_bytes: int, folder: Path | None = None
 ) -> UnfinishedError | None:
-    """The error for files that are new since the base and larger than `max_bytes` (0: no limit); None if there are none.
+    """Return the error for files that are new since the base and larger than `max_bytes` (0: no limit); None if there
+    are none.
 
     `folder` has the files of the tree, or most of them, so that git need not be asked about each.
     """
@@ -162,7 +169,7 @@ def check_file_sizes(  # noqa: PLR0913, PLR0917 - where, what and how much
 def _find_large_files(  # noqa: PLR0913, PLR0917 - as check_file_sizes
     git: Git, base: str, tree: str, changes: Sequence[TreeChange], max_bytes: int, folder: Path | None
 ) -> dict[str, int]:
-    """Their sizes by path."""
+    """Return the sizes of the files that are too large, by path."""
     blobs = {each.path: each.blob for each in changes if each.mode in FILE_MODES}
     if folder is None:
         sizes = read_blob_sizes(git, [*blobs.values()])
@@ -176,13 +183,13 @@ def _find_large_files(  # noqa: PLR0913, PLR0917 - as check_file_sizes
 
 
 def has_large_blobs(git: Git, base: str, heads: Sequence[str], max_bytes: int) -> bool:
-    """Whether a commit after the base has such a file, even a deleted one: a push would include it."""
+    """Whether a commit after the base has a file that is too large, even a deleted one: a push would include it."""
     later = [head for head in heads if head != base]
     return bool(max_bytes and later and _find_large_blobs(git, max_bytes, *later, f"^{base}"))
 
 
 def _find_large_blobs(git: Git, max_bytes: int, *revisions: str) -> frozenset[str]:
-    """The blobs over the limit. Objects that a partial clone lacks are on the host already, and not fetched."""
+    """Return the blobs over the limit. Objects that a partial clone lacks are on the host already, and not fetched."""
     args = ("rev-list", "--objects", "--missing=allow-promisor", f"--filter=blob:limit={max_bytes + 1}")
     fields = git.text(*args, "--filter-print-omitted", *revisions).split("\n")
     return frozenset(line[1:] for line in fields if line.startswith("~"))
@@ -193,7 +200,9 @@ def _format_size(size: int) -> str:
 
 
 def _may_be_large(path: Path, max_bytes: int) -> bool:
-    """Whether the file in the folder is large, so that git need not be asked about every file."""
+    """Whether the file in the folder is large, so that git need not be asked about every file. True if it is not as in
+    the tree.
+    """
     try:
         return path.lstat().st_size > max_bytes
     except OSError:

@@ -45,7 +45,9 @@ _HEADER_SETTING = re.compile(rb"\bextraheader[ \t]*=(?:\\.|[^\\\n])*", re.IGNORE
 
 @dataclass(frozen=True, slots=True)
 class GitView:
-    """`folder` is to be mounted in the place of `common`, writable; each of `readable` at the path that it is given with."""
+    """A sandboxed agent's view. `folder` is to be mounted in the place of `common`, writable; each of `readable` at the
+    path that it is given with.
+    """
 
     common: str
     folder: str
@@ -53,9 +55,10 @@ class GitView:
 
 
 def build_view(common: Path, gitdir: Path, sides: Collection[Path] = ()) -> GitView:
-    """A new view for the worktree of this gitdir. One that was never absorbed is absorbed first. Raises OSError.
+    """Make a new view for the worktree of this gitdir. One that was never absorbed is absorbed first. Raises OSError.
 
-    `sides` are gitdirs of checkouts beside it, for processes of the same attempt: git works there, and nothing is absorbed.
+    `sides` are gitdirs of checkouts beside it, for processes of the same attempt: git works there, and nothing is
+    absorbed.
     """
     view = gitdir / VIEW_FOLDER
     if view.exists():
@@ -93,18 +96,18 @@ def build_view(common: Path, gitdir: Path, sides: Collection[Path] = ()) -> GitV
 
 
 def _has_more_than_examples(folder: Path) -> bool:
-    """Whether it has more hooks than git's examples, which needn't be mounted."""
+    """Whether a folder has other hooks than git's examples, which needn't be mounted."""
     return is_real_folder(folder) and not all(name.endswith(".sample") for name in os.listdir(folder))  # noqa: PTH208 - faster
 
 
 def discard_view(gitdir: Path) -> None:
-    """Remove a view of which nothing is to be taken over."""
+    """Remove a view without absorbing anything from it."""
     if is_real_folder(gitdir / VIEW_FOLDER):
         remove_tree(gitdir / VIEW_FOLDER)
 
 
 def _absorb_leftover(common: Path, gitdir: Path) -> None:
-    """Of an attempt whose end was never captured; a gate leaves nothing to keep."""
+    """Absorb the view of an attempt whose end was never captured; a gate leaves nothing to keep."""
     lease = read_lease(gitdir)
     if lease is not None and lease.task:
         absorb_view(Repository(common), gitdir)
@@ -118,21 +121,23 @@ def _copy_files(source: Path, target: Path, names: Iterable[str]) -> None:
 
 
 def _copy_file(source: str, target: str) -> None:
-    """In the fewest system calls: a view has many small files. Raises FileNotFoundError if there is none."""
+    """Copy a file in the fewest system calls, because a view has many small files. Raises FileNotFoundError if there is
+    none.
+    """
     with open(source, "rb", buffering=0) as read, open(target, "xb", buffering=0) as write:  # noqa: PTH123
         while data := read.read(_CHUNK_BYTES):
             write.write(data)
 
 
 def _copy_time(source: Path, target: Path) -> None:
-    """Git compares the time of an index with those of the files."""
+    """Copy a file's time: git compares the time of an index with those of the files."""
     with suppress(FileNotFoundError):
         modified = source.stat().st_mtime_ns
         os.utime(target, ns=(modified, modified))
 
 
 def _remove_credentials(config: Path) -> None:
-    """Passwords and tokens in addresses and in headers, as `actions/checkout` keeps its token."""
+    """Remove passwords and tokens in addresses and in headers, where `actions/checkout` keeps its token."""
     with suppress(FileNotFoundError):
         text = config.read_bytes()
         clean = _HEADER_SETTING.sub(b"", _ADDRESS_LOGIN.sub(rb"\1", text))
@@ -141,13 +146,13 @@ def _remove_credentials(config: Path) -> None:
 
 
 def _write_heads(common: Path, view: Path, gitdirs: Iterable[Path]) -> None:
-    """Where refs are in tables, the files that were copied say nothing."""
+    """Write the HEADs into the view: where refs are in tables, the copied files don't contain them."""
     for gitdir, own in ((common, view), *((each, view / "worktrees" / each.name) for each in gitdirs)):
         (own / "HEAD").write_text(format_head(read_head(common, gitdir)), "utf-8", "surrogateescape")
 
 
 def _copy_refs(common: Path, view: Path, own: str) -> None:
-    """Branches, tags and remote branches. Of plait's own branches, only that of the task."""
+    """Copy branches, tags and remote branches; of plait's own branches, only that of the task."""
     if not has_ref_files(common):  # the view has files
         _write_packed_refs(common, view, own)
         return
@@ -175,7 +180,7 @@ def _copy_refs(common: Path, view: Path, own: str) -> None:
 
 
 def _pack_refs(packed: Path, loose: Mapping[str, str], target: Path) -> None:
-    """All refs in one file, which takes less time than one for each."""
+    """Write all refs to one file, which takes less time than one for each."""
     lines: dict[str, str] = {}
     with suppress(FileNotFoundError):
         name = ""
@@ -200,7 +205,7 @@ def _write_packed_refs(common: Path, view: Path, own: str) -> None:
 
 
 def _read_alternates(objects: Path) -> list[Path]:
-    """The folders that the repository itself borrows objects from."""
+    """List the folders that the repository itself borrows objects from."""
     with suppress(OSError):
         lines = (objects / "info" / "alternates").read_text("utf-8", "surrogateescape").splitlines()
         paths = (Path(os.path.normpath(objects / line)) for line in lines if line and not line.startswith("#"))

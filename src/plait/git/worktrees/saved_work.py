@@ -36,7 +36,9 @@ class SavedRefs:
         self._prefix = saved_ref(batch, task, 0).removesuffix("0")
 
     def keep(self, commit: str) -> str:
-        """The saved ref that holds this commit: an existing one, or a new one. Raises GitError if objects are missing."""
+        """Save a commit; return the saved ref that holds it, an existing or a new one. Raises GitError if objects are
+        missing.
+        """
         if commit in (refs := self._list()):
             return refs[commit]
         with keep_objects(self._git, self.repository.common, [commit], self._find_reachable_edge(commit)):
@@ -57,12 +59,12 @@ class SavedRefs:
         raise AssertionError
 
     def keep_unreachable(self, commit: str, moving_ref: str = "") -> None:
-        """Keep a commit unless some ref reaches it; `moving_ref` is about to move, so it does not count."""
+        """Save a commit unless some ref reaches it; `moving_ref` is about to move, so it does not count."""
         if not self._is_reachable(commit, moving_ref):
             self.keep(commit)
 
     def find_equal(self, tree: str, parents: Sequence[str]) -> str | None:
-        """A saved ref whose commit has this tree, and parents with the same trees as these."""
+        """Find a saved ref whose commit has this tree, and parents with the same trees as these."""
         # The staged files become a commit of their own with a new date each time, so the parents' trees are compared.
         trees = [self._git.tree_of(parent) for parent in parents]
         for commit, ref in self._list().items():
@@ -85,22 +87,22 @@ class SavedRefs:
 
     def _is_reachable(self, commit: str, moving_ref: str = "") -> bool:
         excluded = (f"--exclude={moving_ref}",) if moving_ref else ()
-        # Refs whose commits are gone hold nothing, and are not in the way.
+        # Refs whose commits are missing hold nothing, and are ignored.
         return not self._git.text("rev-list", "--ignore-missing", "-1", commit, "--not", *excluded, "--glob=refs/*")
 
     def _find_reachable_edge(self, commit: str) -> list[str]:
-        """The nearest commits in its history that refs hold."""
+        """List the nearest commits in its history that refs hold."""
         args = ("rev-list", "--ignore-missing", "--boundary", commit, "--not", "--glob=refs/*")
         listed = self._git.text(*args).splitlines()
         return [line[1:] for line in listed if line.startswith("-")] if listed else [commit]
 
     def _list(self) -> dict[str, str]:
-        """The refs by the commits that they hold."""
+        """List the saved refs by the commits that they hold."""
         rows = self._git.text("for-each-ref", "--format=%(objectname) %(refname)", self._prefix).splitlines()
         return {commit: ref for commit, ref in (row.split(" ", 1) for row in rows) if _number(ref) is not None}
 
     def _next_ref(self) -> str:
-        """The number after all that are in use, or locked by a git that may have died."""
+        """Return the ref with the number after all that are in use, or locked by a git that may have died."""
         names = self._git.text("for-each-ref", "--format=%(refname)", self._prefix).splitlines()
         names += [name.name.removesuffix(".lock") for name in list_children(self.repository.common / self._prefix)]
         return saved_ref(self.batch, self.task, 1 + max((_number(name) or 0 for name in names), default=0))
@@ -112,7 +114,9 @@ def _number(ref: str) -> int | None:
 
 
 def save_worktree(saved_refs: SavedRefs, worktree: Worktree) -> bool:
-    """Whether there was anything to save. Raises WorldError if something cannot be saved: then nothing may be removed."""
+    """Save a worktree's work; whether there was any. Raises WorldError if something can't be saved: nothing may be
+    removed then.
+    """
     gitdir, has_changes = worktree.gitdir, True
     try:
         if gitdir is not None and (gitdir / VIEW_FOLDER).exists() and is_real_folder(worktree.folder):
@@ -130,7 +134,7 @@ def save_worktree(saved_refs: SavedRefs, worktree: Worktree) -> bool:
 
 
 def list_submodule_dirs(folder: Path, subfolder: str = "modules") -> Iterator[Path]:
-    """The git folders of submodules, recursively. Their names may contain slashes."""
+    """Yield the git folders of submodules, recursively. Their names may contain slashes."""
     for path in list_children(folder / subfolder):
         if (path / "HEAD").is_file():
             yield path
@@ -140,7 +144,7 @@ def list_submodule_dirs(folder: Path, subfolder: str = "modules") -> Iterator[Pa
 
 
 def _save_gitdir(saved_refs: SavedRefs, worktree: Worktree, gitdir: Path) -> None:
-    """The folder was removed; save what was committed or staged in it."""
+    """Save what was committed or staged in a worktree whose folder was removed."""
     branch = f"refs/heads/{task_branch(saved_refs.batch, saved_refs.task)}"
     head = saved_refs.repository.git.resolve_commit(worktree.read_head() or branch)
     if head is None:
@@ -154,9 +158,10 @@ def _save_gitdir(saved_refs: SavedRefs, worktree: Worktree, gitdir: Path) -> Non
 
 
 def save_workspace(saved_refs: SavedRefs, workspace: Path) -> str | None:
-    """Save whatever no ref reaches as a commit under refs/plait/saved: that ref, or None if there is nothing.
+    """Save whatever no ref reaches as a commit under refs/plait/saved; return that ref, or None if there is nothing.
 
-    Files, also untracked ones; the index, where it differs; commits on no branch. Index and files are not changed.
+    This covers files, also untracked ones; the index, where it differs; and commits on no branch. Index and files are
+    not changed.
     """
     branch = task_branch(saved_refs.batch, saved_refs.task)
     worktree = open_worktree(saved_refs.repository, workspace, branch)
@@ -185,7 +190,9 @@ def save_unreachable(
 
 
 def fetch_replaced_repositories(worktree: AgentWorktree) -> dict[Path, str]:
-    """Fetch the commits of repositories that an agent made in place of the worktree's; HEAD by moved-away git folder."""
+    """Fetch the commits of repositories that an agent made in place of the worktree's; return each HEAD by the moved
+    git folder.
+    """
     heads: dict[Path, str] = {}
     for git_dir in worktree.gitdir.glob("plait-left-*"):
         git = worktree.git.with_options(variables={"GIT_DIR": str(git_dir), "GIT_COMMON_DIR": str(git_dir)})
@@ -197,7 +204,7 @@ def fetch_replaced_repositories(worktree: AgentWorktree) -> dict[Path, str]:
 
 
 def _find_loose_commits(worktree: AgentWorktree, head: str | None) -> Iterator[str]:
-    """The commits that only this worktree's own records name."""
+    """Yield the commits that only this worktree's own records name."""
     fetched = fetch_replaced_repositories(worktree).values()
     for commit in dict.fromkeys([*read_recorded_commits(worktree), *fetched]):
         if commit != head and _has_unreachable(worktree, [commit]):
@@ -205,14 +212,16 @@ def _find_loose_commits(worktree: AgentWorktree, head: str | None) -> Iterator[s
 
 
 def _has_unreachable(worktree: AgentWorktree, commits: Sequence[str]) -> bool:
-    """Whether one of them is reachable from no ref except saved ones (HEAD does not count)."""
+    """Whether one of the commits is reachable from no ref except saved ones (HEAD does not count)."""
     args = ("rev-list", "--ignore-missing", "--max-count=1", *commits)
     args += ("--not", "--exclude=refs/plait/saved/*", "--glob=refs/*")
     return bool(commits) and bool(worktree.git.text(*args))
 
 
 def _write_staged_tree(worktree: AgentWorktree, scratch: Path, known_trees: set[str]) -> str | None:
-    """The index as a tree, if it is not known yet. An index with conflicts adds nothing to its commits."""
+    """Write the index as a tree; None if that tree is known already. An index with conflicts adds nothing to its
+    commits.
+    """
     copy = scratch / "staged"
     with suppress(OSError):
         shutil.copyfile(worktree.gitdir / "index", copy)
@@ -223,7 +232,7 @@ def _write_staged_tree(worktree: AgentWorktree, scratch: Path, known_trees: set[
 
 
 def save_submodule(saved_refs: SavedRefs, module: Path) -> None:
-    """Save commits and changes that its remote does not have, as refs of the superproject."""
+    """Save a submodule's commits and changes that its remote does not have, as refs of the superproject."""
     git = saved_refs.repository.git_at(module, module)
     head = git.resolve_commit("HEAD") or ""
     base = (SUBMODULE_BASE_REF,) if read_small_file(module / SUBMODULE_BASE_REF) else ()
@@ -234,7 +243,7 @@ def save_submodule(saved_refs: SavedRefs, module: Path) -> None:
 
 
 def _commit_work(saved_refs: SavedRefs, git: Git, module: Path, head: str) -> str:
-    """Everything in its folder as a commit on its head; the head itself if nothing changed."""
+    """Commit everything in the submodule's folder on its head; return the head itself if nothing changed."""
     worktree_path = git.run("config", "core.worktree", codes=(0, 1)).text
     folder = Path(os.path.normpath(module / worktree_path))
     if not head or not worktree_path or not is_real_folder(folder):
@@ -245,7 +254,7 @@ def _commit_work(saved_refs: SavedRefs, git: Git, module: Path, head: str) -> st
 
 
 def _write_tree(repository: Repository, module: Path, folder: Path, index: Path) -> str:
-    """With a copy of its index, keeping the time, which git compares with the files'."""
+    """Write the folder as a tree with a copy of the index that keeps its time, which git compares with the files'."""
     if (module / "index").is_file():
         shutil.copy2(module / "index", index)
     git = repository.git_at(module, folder, variables={"GIT_INDEX_FILE": str(index)})

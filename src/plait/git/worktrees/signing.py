@@ -1,4 +1,4 @@
-"""The identity and the signature of the commits that hold agents' work: the user's own."""
+"""The identity and the signature of the commits that hold agents' work: by default the user's own."""
 
 from __future__ import annotations
 
@@ -34,7 +34,9 @@ def make_signing_error(error: GitError) -> SigningError:
 
 
 def commit_signed(git: Git, tree: str, parents: tuple[str, ...], message: bytes, *, may_sign: bool = True) -> str:
-    """A commit that no ref holds yet, signed if the user's commits are, unless `may_sign` is False. Raises SigningError."""
+    """Make a commit that no ref holds yet, signed if the user's commits are, unless `may_sign` is False. Raises
+    SigningError.
+    """
     sign = ["-S"] if may_sign and git.read_bool("commit.gpgsign") else []
     try:
         return git.commit_tree(tree, parents, message, *sign)
@@ -49,7 +51,7 @@ def are_commits_signed(git_dir: Path) -> bool:
 
 
 def sign_test_commit(git_dir: Path) -> None:
-    """Sign a commit that is thrown away. gpg may use the terminal to ask. Raises SigningError."""
+    """Sign a commit that is discarded. gpg may use the terminal to ask. Raises SigningError."""
     terminal = {name: os.environ[name] for name in ("GPG_TTY",) if name in os.environ}
     git = Git(git_dir, variables={"GIT_DIR": str(git_dir), **terminal})
     with tempfile.TemporaryDirectory(prefix="plait-signing-") as objects:
@@ -64,7 +66,7 @@ def sign_test_commit(git_dir: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Committer:
-    """`variables`: author and committer for git. `may_sign`: there is a setting about signatures."""
+    """Who makes a commit. `variables`: author and committer for git. `may_sign`: there is a setting about signatures."""
 
     variables: Mapping[str, str]
     may_sign: bool
@@ -74,8 +76,9 @@ LIST_VARIABLES = ("var", "-l")
 
 
 def find_committer(author: CommitInfo, git: Git, variables: str) -> Committer:
-    """The named author, else the user, else plait. `variables` is what git says to LIST_VARIABLES: in one go, since each
-    question takes it a process.
+    """Choose the named author, else the user, else plait.
+
+    `variables` is git's output for LIST_VARIABLES, read at once because each question to git takes a process.
     """
     lines = variables.splitlines()
     values = {key: value for key, _, value in (line.partition("=") for line in lines)}
@@ -91,7 +94,9 @@ def find_committer(author: CommitInfo, git: Git, variables: str) -> Committer:
 
 
 def _find_user(git: Git, values: Mapping[str, str], role: str) -> dict[str, str] | None:
-    """The user's name and email as configured, never guessed from the machine, as git does without a setting."""
+    """Return the user's name and email as configured; None if they are not. Git without settings would guess them from
+    the machine.
+    """
     section = role.removeprefix("GIT_").lower()
     name = git.find_variable(f"{role}_NAME")
     if name is None:

@@ -20,7 +20,7 @@ from plait.git.worktrees.metadata import find_gitdir, is_real_folder
 _MAX_NAMED = 5
 _MAX_NESTING = 20
 _SETTINGS = (
-    "core.trustctime=true",  # or an edit that keeps size and time goes unseen
+    "core.trustctime=true",  # otherwise an edit that keeps size and time is not noticed
     "core.checkStat=default",
     "core.bare=false",
     "submodule.recurse=false",
@@ -29,14 +29,16 @@ _SETTINGS = (
 
 @dataclass(frozen=True, slots=True)
 class SubmoduleFolder:
-    """`path` starts at the top of the workspace. Without `git`, nothing is checked out there."""
+    """A submodule's folder in a workspace. `path` starts at the top of the workspace. Without `git`, nothing is checked
+    out there.
+    """
 
     path: str
     folder: Path
     git: Git | None
 
     def list_uncommitted(self, ours: Sequence[str] = ()) -> list[str]:
-        """Files with changes, new files, and submodules at another commit; without what is below the paths `ours`."""
+        """List files with changes, new files, and submodules at another commit, except what is below the paths `ours`."""
         if self.git is None:
             found = _list_files(self.folder)
         else:
@@ -46,13 +48,13 @@ class SubmoduleFolder:
         return [path for path in paths if not any(path == each or path.startswith(f"{each}/") for each in ours)]
 
     def list_untracked(self) -> list[str]:
-        """New files that are not ignored."""
+        """List new files that are not ignored."""
         args = ("ls-files", "-z", "--others", "--exclude-standard")
         found = _list_files(self.folder) if self.git is None else self.git.run(*args).fields
         return [f"{self.path}/{path.rstrip('/')}" for path in found]
 
     def list_unpushed(self) -> list[str]:
-        """The heads whose commits neither a remote nor the user's clone has."""
+        """List the heads with commits that neither a remote nor the user's clone has."""
         if self.git is None:
             return []
         names = self.git.text("for-each-ref", "--format=%(objectname)", "refs/heads/").splitlines()
@@ -70,7 +72,7 @@ class SubmoduleFolder:
 
 
 def list_submodule_folders(git: Git, prefix: str = "", nesting: int = 0) -> Iterator[SubmoduleFolder]:
-    """All submodules of the index, checked out or not, each before those inside it."""
+    """Yield all submodules of the index, checked out or not, each before those inside it."""
     rows = (row.partition("\t") for row in git.run("ls-files", "--stage", "-z", codes=(0, 128)).fields)
     for path in dict.fromkeys(path for header, _, path in rows if header.startswith(GITLINK_MODE)):
         folder = git.cwd / path
@@ -83,7 +85,9 @@ def list_submodule_folders(git: Git, prefix: str = "", nesting: int = 0) -> Iter
 
 
 def find_lost_changes(git: Git, ours: Sequence[str]) -> tuple[str, str] | None:
-    """The first change that would be lost, as a message and a hint. `ours`: paths that setup made."""
+    """Find the first change that would be lost, as a message and a hint; None if there is none. `ours`: paths that
+    setup made.
+    """
     for submodule in list_submodule_folders(git):
         try:
             lost = _find_lost_change(submodule, ours)

@@ -40,7 +40,7 @@ _LIST_CHANGED = ("diff-files", "--name-only", "-z", "--ignore-submodules=dirty")
 
 @dataclass(frozen=True, slots=True)
 class IndexRow:
-    """`tag` as `git ls-files -v` has it."""
+    """An entry of an index; `tag` as in the output of `git ls-files -v`."""
 
     tag: str
     mode: str
@@ -65,7 +65,7 @@ class PrivateIndex:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """`git` uses the index that holds it."""
+    """A tree of a worktree's files. `git` uses the index that contains it."""
 
     tree: str
     index: Path
@@ -73,7 +73,9 @@ class Snapshot:
 
 
 def copy_index(worktree: AgentWorktree, scratch: Path, base: str, *, from_files: bool = False) -> PrivateIndex:
-    """Made from HEAD if the worktree's own can't be read; `from_files`: from the base."""
+    """Copy the worktree's index. The copy is made from HEAD if the index can't be read, and from the base if
+    `from_files`.
+    """
     path = scratch / "index"
     git = worktree.git.with_options(variables={"GIT_INDEX_FILE": str(path)})
     listing, changed = _seed_index(worktree, path, git, base, from_files=from_files)
@@ -93,12 +95,12 @@ def _parse_row(row: bytes) -> IndexRow:
 
 
 def snapshot_worktree(worktree: AgentWorktree, scratch: Path, base: str) -> Snapshot:
-    """Changes neither the worktree's index nor any file. Its agent may be running."""
+    """Make a snapshot without changing the worktree's index or any file. Its agent may be running."""
     return snapshot_index(worktree, copy_index(worktree, scratch, base), base, scratch)
 
 
 def snapshot_index(worktree: AgentWorktree, index: PrivateIndex, base: str, scratch: Path | None = None) -> Snapshot:
-    """As `snapshot_worktree`, in this copy of the index. Without a folder for copies, its agent must have ended."""
+    """Make a snapshot in this copy of the index. Without `scratch`, a folder for copies, its agent must have ended."""
     git = index.git
     is_copy = not _unhide_files(worktree.path, index)
     setup_paths = read_setup_paths(worktree.gitdir)
@@ -118,8 +120,8 @@ def snapshot_index(worktree: AgentWorktree, index: PrivateIndex, base: str, scra
 
 
 def _ensure_room(worktree: AgentWorktree, paths: Sequence[str]) -> None:
-    """Raise WorldError for files that are almost only holes if the disk has no room for all of them: git would read them for
-    hours.
+    """Raise WorldError if files consist almost only of holes and the disk has no room for all of them: git would read
+    them for hours.
     """
     sizes = {}
     for path in paths:
@@ -136,7 +138,7 @@ def _ensure_room(worktree: AgentWorktree, paths: Sequence[str]) -> None:
 
 
 def _copy_live_files(top: Path, git: Git, paths: Sequence[str], copies: Path) -> tuple[list[str], Git]:
-    """The paths, without submodules, and a git that reads copies of them."""
+    """Copy the files of a running agent; return their paths, without submodules, and a git that reads the copies."""
     from plait.git.worktrees.live_copy import copy_live_files  # only where there are sandboxes
 
     copies.mkdir()
@@ -154,8 +156,9 @@ def update_index(git: Git, paths: Iterable[str], *options: str) -> None:
 def _seed_index(
     worktree: AgentWorktree, index: Path, git: Git, base: str, *, from_files: bool
 ) -> tuple[bytes, tuple[str, ...] | None]:
-    """The listing of the seeded index and of untracked files, and the changed files if they are known. In one go and at the
-    same time, since each takes git a process.
+    """Seed the index; return its listing with untracked files, and the changed files if they are known.
+
+    Both questions are asked at the same time, since each takes a git process.
     """
     listing = ("ls-files", "-v", "-z", "--stage", "--cached", *_UNTRACKED)
     if not from_files:
@@ -187,7 +190,7 @@ def _mark_skipped(worktree: AgentWorktree, git: Git) -> None:
 
 
 def _unhide_files(top: Path, index: PrivateIndex) -> bool:
-    """Clear flags that hide files from git, except for absent files of a sparse checkout. Whether there were any."""
+    """Clear flags that hide files from git, except for absent files of a sparse checkout. Whether any were set."""
     unwatched = [row.path for row in index.special if row.tag.islower()]
     update_index(index.git, unwatched, "--no-assume-unchanged")
     skipped = [row.path for row in index.special if row.tag in _SKIPPED_TAGS and os.path.lexists(top / row.path)]
@@ -196,7 +199,7 @@ def _unhide_files(top: Path, index: PrivateIndex) -> bool:
 
 
 def _remove_untrackable(top: Path, git: Git, paths: Sequence[str]) -> list[str]:
-    """The changed files that can be in the index; others are removed from it."""
+    """Return the changed files that can be in the index; remove the others from it."""
     changed = dict.fromkeys(paths)
     trackable = [path for path in changed if _is_trackable(top, path)]
     update_index(git, changed.keys() - set(trackable), "--force-remove")
@@ -204,7 +207,7 @@ def _remove_untrackable(top: Path, git: Git, paths: Sequence[str]) -> list[str]:
 
 
 def _is_trackable(top: Path, path: str) -> bool:
-    """Whether git can hold it: no FIFO, and not reached through a symlink."""
+    """Whether git can store the file: it is no FIFO, and not reached through a symlink."""
     file = top / path
     try:
         mode = file.lstat().st_mode
@@ -236,7 +239,7 @@ def _is_within(path: str, folders: Sequence[str]) -> bool:
 
 
 def _find_committed_setup_files(git: Git, setup_paths: Sequence[str], base: str) -> list[str]:
-    """Files that setup made and an agent has staged or committed."""
+    """List files that setup made and an agent has staged or committed."""
     tracked = git.run("ls-files", "-z", "--", *setup_paths).fields
     in_base = set(git.run("ls-tree", "-r", "-z", "--name-only", base, "--", *setup_paths).fields) if tracked else set()
     return [path for path in tracked if path not in in_base]
@@ -244,7 +247,7 @@ def _find_committed_setup_files(git: Git, setup_paths: Sequence[str], base: str)
 
 @dataclass(frozen=True, slots=True)
 class TreeChange:
-    """A path that differs. `added` and `removed` lines: 0 in binary files, in which git counts none."""
+    """A path that differs. `added` and `removed` are numbers of lines: 0 in binary files, in which git counts none."""
 
     path: str
     base_mode: str
@@ -256,9 +259,10 @@ class TreeChange:
 
 
 def list_changes(git: Git, base: str, tree: str, max_counted_bytes: int = 0) -> tuple[TreeChange, ...]:
-    """The paths that differ, and how many lines. Lines of files over `max_counted_bytes` (0: git's own limit) aren't counted.
+    """List the paths that differ, and how many lines. Lines of files over `max_counted_bytes` (0: git's own limit)
+    aren't counted.
 
-    A renamed file has two paths, of which the new one has the lines that differ, as in `git diff`.
+    A renamed file has two paths. The new one has the lines that differ, as in `git diff`.
     """
     if max_counted_bytes:
         git = git.with_options(settings=[f"core.bigFileThreshold={max_counted_bytes + 1}"])
@@ -285,7 +289,7 @@ _NO_MODE = "000000"  # of a path that one side doesn't have
 
 
 def _read_line_counts(row: str) -> tuple[int, int]:
-    """Of a row by `--numstat`, which has `-` for binary files."""
+    """Read the line counts of a row by `--numstat`, which has `-` for binary files."""
     added, removed, _ = row.split("\t", 2)
     return (int(added), int(removed)) if added.isdecimal() else (0, 0)
 
@@ -306,7 +310,7 @@ class CleanedSnapshot:
 def revert_status_edits(
     snapshot: Snapshot, changes: Sequence[TreeChange], find_restorer: FindStatusRestorer
 ) -> CleanedSnapshot:
-    """Restore the base's statuses in the sources that changed since. The index is updated."""
+    """Restore the base's statuses in the sources that changed since, also in the index."""
     git = snapshot.git
     changed: list[str] = []
     reverted_sources: list[str] = []

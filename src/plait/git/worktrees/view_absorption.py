@@ -1,8 +1,8 @@
-"""Takes over what a sandboxed agent committed and staged in its view of the repository (sandbox_view.py).
+"""Imports what a sandboxed agent committed and staged in its view of the repository (sandbox_view.py).
 
-Its objects are imported (their names are computed again), the commits on the task's branch become that branch, those of other
-refs are saved, and what it staged is staged in the worktree's own index. Every file is taken for hostile: links are not
-followed, and paths, names and sizes are checked.
+Its objects are imported (their names are computed again), the commits on the task's branch become that branch, those of
+other refs are saved, and what it staged is staged in the worktree's own index. Every file is regarded as hostile: links
+are not followed, and paths, names and sizes are checked.
 """
 
 from __future__ import annotations
@@ -69,9 +69,9 @@ _STATE_FOLDERS = {
 
 
 def absorb_view(repository: Repository, gitdir: Path) -> None:
-    """Take over what an agent that has ended committed and staged in its view, and remove the view.
+    """Import what an agent that has ended committed and staged in its view, and remove the view.
 
-    It can be killed at any instant and done again: the view is removed last. A view that can't be read leaves the
+    It can be killed at any instant and repeated: the view is removed last. A view that can't be read leaves the
     worktree as it is, with the agent's files. Raises WorldError if git could run programs of the agent there.
     """
     view = gitdir / VIEW_FOLDER
@@ -100,7 +100,7 @@ def list_refs(git: Git, *names: str) -> dict[str, str]:
 
 
 def _import_objects(repository: Repository, objects: Path) -> bool:
-    """False: there are too many of them, and none was imported."""
+    """Import the view's objects. False if they are too large: none is imported then."""
     size = sum(path.lstat().st_size for path in objects.rglob("*") if path.is_file() and path.parent.name != "info")
     if not size:
         return True
@@ -115,7 +115,7 @@ def _import_objects(repository: Repository, objects: Path) -> bool:
 
 
 def _import_loose_objects(objects: Path, target: Path) -> None:
-    """Without git, which is slower. An object whose content doesn't have its name is left out."""
+    """Import loose objects without git, which is slower. An object whose content doesn't match its name is left out."""
     for folder in objects.iterdir():
         for file in folder.iterdir() if _OBJECT_FOLDER.match(folder.name) else ():
             place = target / folder.name / file.name
@@ -129,7 +129,9 @@ def _import_loose_objects(objects: Path, target: Path) -> None:
 
 
 def _has_name(data: bytes, name: str) -> bool:
-    """Whether it is a whole object of this name, as git reads it: another one would stay in the place of the real one."""
+    """Whether the data is a complete object with this name, as git reads it: a wrong one would stay in the place of the
+    real one.
+    """
     decompressor = zlib.decompressobj()
     digest = hashlib.sha1(usedforsecurity=False) if len(name) == _SHA1_DIGITS else hashlib.sha256()
     size, rest, header = 0, data, b""
@@ -148,7 +150,7 @@ def _has_name(data: bytes, name: str) -> bool:
 
 
 def _import_packs(repository: Repository, objects: Path) -> None:
-    """All of the view's objects that the repository lacks: an agent's `git gc` copies the others, too."""
+    """Import all of the view's objects that the repository lacks: an agent's `git gc` copies the others, too."""
     (objects / "info" / "alternates").unlink(missing_ok=True)
     local = repository.git.with_options(variables={"GIT_OBJECT_DIRECTORY": str(objects)})
     args = ("cat-file", "--batch-all-objects", "--unordered")
@@ -173,7 +175,7 @@ def _join_lines(names: Iterable[str]) -> bytes:
 
 
 def _remove_special_files(view: Path) -> None:
-    """Remove links, sockets and the like, wherever they are: each folder of the view may have been replaced by one.
+    """Remove links, sockets and other special files: each folder of the view may have been replaced by one.
 
     Raises OSError if folders are nested deeper than those of any repository.
     """
@@ -217,8 +219,11 @@ def _find_changed_refs(repository: Repository, gitdir: Path, view: Path, own: Pa
 
 @contextmanager
 def _start_check(git: Git, commit: str) -> Iterator[Callable[[], bool | None]]:
-    """Waits for whether all that a commit leads to is there: a ref to another one breaks `git gc`. None: a ref of the
-    repository leads to it, and it may be no commit. It isn't asked for "".
+    """Yield a function that waits for whether everything that a commit leads to exists: a ref to an incomplete one
+    breaks `git gc`.
+
+    It returns None if a ref of the repository leads to the commit, which then may be another object. For "" it returns
+    False at once.
     """
     if not commit:
         yield lambda: False
@@ -234,7 +239,7 @@ def _start_check(git: Git, commit: str) -> Iterator[Callable[[], bool | None]]:
 
 
 def _absorb_refs(repository: Repository, gitdir: Path, left: _ChangedRefs, is_whole: bool | None) -> None:  # noqa: FBT001
-    """The task's branch and HEAD are as the agent left them; what only its other refs hold is saved."""
+    """Set the task's branch and HEAD as the agent left them; save what only its other refs hold."""
     git, lease, changed = repository.git, read_lease(gitdir), left.others
     is_moved = is_whole and move_loose_ref(repository.common, left.branch, left.before, left.tip)
     if is_whole is not False and not is_moved:
@@ -257,7 +262,9 @@ def _absorb_refs(repository: Repository, gitdir: Path, left: _ChangedRefs, is_wh
 
 
 def _list_whole_commits(git: Git, names: Iterable[str]) -> set[str]:
-    """Those of the objects that are commits, with all that they lead to: a ref to another one breaks `git gc`."""
+    """Return those of the objects that are commits, with all that they lead to: a ref to an incomplete one breaks `git
+    gc`.
+    """
     options = ("cat-file", "--batch-check=%(objectname) %(objecttype)")
     rows = git.text(*options, stdin=_join_lines(dict.fromkeys(names))).splitlines()
     commits = {row.removesuffix(" commit") for row in rows if row.endswith(" commit")}
@@ -272,7 +279,7 @@ def _are_whole(git: Git, commits: Iterable[str]) -> bool:
 
 
 def _read_known_refs(repository: Repository, names: Collection[str]) -> dict[str, str]:
-    """Those of the refs that the repository has. It may have many others, of other tasks."""
+    """Return those of the refs that the repository has. It may have many others, of other tasks."""
     if not has_ref_files(repository.common):
         return list_refs(repository.git)
     packed = _read_packed_refs(repository.common)
@@ -280,7 +287,7 @@ def _read_known_refs(repository: Repository, names: Collection[str]) -> dict[str
 
 
 def _read_packed_refs(folder: Path) -> dict[str, str]:
-    """Without names that no path can have."""
+    """Read the refs in packed-refs, without names that no path can have."""
     rows = (row.partition(" ") for row in _read_file(folder / "packed-refs").decode("utf-8", "replace").splitlines())
     return {
         name: commit
@@ -290,7 +297,7 @@ def _read_packed_refs(folder: Path) -> dict[str, str]:
 
 
 def _read_refs(folder: Path) -> dict[str, str]:
-    """All refs in files, packed ones included, without following links."""
+    """Read all refs from files, packed ones included, without following links."""
     refs = _read_packed_refs(folder)
     for path, _, names in os.walk(folder / "refs"):
         relative = os.path.relpath(path, folder)
@@ -318,7 +325,7 @@ def _absorb_state(own: Path, gitdir: Path) -> None:
 
 
 def _read_file(path: Path, limit: int = _MAX_STATE_BYTES) -> bytes:
-    """Empty if it is missing, a link, no regular file, or too long."""
+    """Read a file; empty if it is missing, a link, not a regular file, or too long."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
@@ -329,9 +336,9 @@ def _read_file(path: Path, limit: int = _MAX_STATE_BYTES) -> bytes:
 
 
 def _absorb_index(repository: Repository, gitdir: Path, own: Path) -> None:
-    """Stage what the agent staged. Of its index only paths, modes and names of objects are used.
+    """Stage what the agent staged. Only paths, modes and names of objects of its index are used.
 
-    Its times and sizes could make git take a file for unchanged, and its paths could lead out of the worktree.
+    Its times and sizes could make git regard a file as unchanged, and its paths could lead out of the worktree.
     """
     data, before = (_read_file(folder / "index", MAX_INDEX_BYTES) for folder in (own, gitdir))
     if not data or data == before:
@@ -360,7 +367,9 @@ def _absorb_index(repository: Repository, gitdir: Path, own: Path) -> None:
 def _add_files(
     repository: Repository, gitdir: Path, changed: Mapping[str, IndexEntries], before: Mapping[str, IndexEntries]
 ) -> Collection[str]:
-    """Stage the paths whose files are what was staged. Git notes their times, so that capturing needn't read them again."""
+    """Stage the paths whose files are the same as what was staged, and return them. Git records their times, so that
+    capturing needn't read them again.
+    """
     folder = read_worktree_path(gitdir)
     if folder is None or len(changed) > _MAX_COMPARED_FILES:
         return ()
@@ -374,7 +383,7 @@ def _add_files(
 
 
 def _is_as_staged(top: Path, path: str, rows: IndexEntries, before: IndexEntries) -> bool:
-    """Whether it is an ordinary file with the staged content, before any filter."""
+    """Whether the path is an ordinary file with the staged content, before any filter."""
     if len(rows) != 1 or rows[0][0] != FILE_MODE or any(row[0] != FILE_MODE for row in before):
         return False
     _, blob, stage = rows[0]
@@ -386,7 +395,7 @@ def _is_as_staged(top: Path, path: str, rows: IndexEntries, before: IndexEntries
 
 
 def _list_entries(git: Git, data: bytes, copy: Path) -> Mapping[str, IndexEntries] | None:
-    """The entries of an index by path; None if it can't be read. `copy`: where git finds it, if it has to read it."""
+    """List the entries of an index by path; None if it can't be read. `copy` is written for git if git has to read it."""
     entries = parse_index(data)
     if entries is None:
         replace_file(copy, data)
@@ -398,5 +407,7 @@ def _list_entries(git: Git, data: bytes, copy: Path) -> Mapping[str, IndexEntrie
 
 
 def _adds_repository(rows: Iterable[IndexEntry], before: Iterable[IndexEntry]) -> bool:
-    """A repository that the agent made is captured as files: git would run what its settings name."""
+    """Whether these entries add a repository that the agent made. It is captured as files: git would run what its
+    settings name.
+    """
     return any(mode == GITLINK_MODE for mode, _, _ in rows) and all(mode != GITLINK_MODE for mode, _, _ in before)

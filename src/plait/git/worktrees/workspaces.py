@@ -77,20 +77,21 @@ class GitWorkspaces:
 
     @property
     def git_dir(self) -> Path:
-        """The repository's common git folder."""
+        """Return the repository's common git folder."""
         return self._repository.common
 
     @property
     def root(self) -> Path:
-        """The folder of all worktrees."""
+        """Return the folder of all worktrees."""
         return self._layout.root
 
     def path(self, batch: str, task: str) -> str:
-        """Where the task works, or the gate (task ""), whether or not it is there yet."""
+        """Return the path where the task works, or the gate (task ""), whether or not it exists yet."""
         return str(self._layout.workspace(batch, task))
 
     def prepare(self, batch: str, task: str, base: str, setup: WorkspaceSetup, *, top: str) -> str:
-        """The path of the task's worktree on its own branch: new from `base`, or as its last attempt left it.
+        """Prepare the task's worktree on its own branch: new from `base`, or as its last attempt left it. Returns its
+        path.
 
         `top` is the checkout that ignored files are copied from.
         """
@@ -117,7 +118,9 @@ class GitWorkspaces:
         return capture(self._repository, self._layout.task(attempt.batch, attempt.task), attempt, base, options)
 
     def save_results(self, batch: str, task: str, taken: Collection[Attempt], base: str) -> None:
-        """Keep the commits of a task's attempts, except those of `taken` and the base itself, as saved work of the task."""
+        """Save the commits of a task's attempts, except those of `taken` and the base itself, as saved work of the
+        task.
+        """
         folder = refs.attempt_ref(Attempt(batch, task, Step.WRITE, 1)).rpartition("/")[0]
         known = {refs.attempt_ref(attempt) for attempt in taken}
         if refs.may_have_ref(self._repository.common, folder):
@@ -127,20 +130,23 @@ class GitWorkspaces:
                     SavedRefs(self._repository, batch, task).keep(commit)
 
     def preview_commit(self, batch: str, task: str, base: str) -> str | None:
-        """What the task would leave if it stopped now, as a commit that no ref holds; None if nothing yet."""
+        """Return what the task would leave if it stopped now, as a commit that no ref holds; None if nothing differs
+        yet.
+        """
         from plait.git.worktrees.capture import preview_commit  # not needed to prepare workspaces
 
         return preview_commit(self._repository, self._layout.task(batch, task), refs.task_branch(batch, task), base)
 
     def reset(self, attempt: Attempt, tip: str) -> None:
-        """After a check: reset the workspace to what was captured. What the check left is saved if it is work."""
+        """Reset the workspace to what was captured, after a check. Work that the check left is saved."""
         from plait.git.worktrees.capture import reset_workspace  # not needed to prepare workspaces
 
         reset_workspace(self._repository, self._layout.task(attempt.batch, attempt.task), attempt, tip)
 
     def checkout(self, batch: str, commit: str, setup: WorkspaceSetup, *, top: str, place: str = "") -> str:
-        """The path of a worktree at exactly this commit for what leaves no work to save: the batch's own, for its gate, or
-        one in `place`, beside a task's workspace.
+        """Check out exactly this commit in a worktree for processes that leave no work to save; return its path.
+
+        It is the batch's own, for its gate, or one in `place`, beside a task's workspace.
         """
         folder = Path(place) if place else self._layout.gate(batch)
         if place and (folder.parent != self._layout.batch(batch) or SIDE_MARK not in folder.name):
@@ -156,8 +162,9 @@ class GitWorkspaces:
         return str(folder)
 
     def release(self, batch: str, task: str) -> None:
-        """The task has ended: save what is not in a ref, and give the folder back. The checkouts beside it go first, so
-        that after a crash the folder says that they are still to go.
+        """Release the workspace of a task that has ended, after saving what is not in a ref.
+
+        The checkouts beside it are released first: after a crash, the task's folder shows that they have yet to be.
         """
         self._release_side_checkouts(batch, task)
         worktree = find_worktree(self._repository, self._layout.task(batch, task))
@@ -166,7 +173,7 @@ class GitWorkspaces:
         self._pool.empty_trash()
 
     def release_gate(self, batch: str) -> None:
-        """The batch has ended: give its own worktree back, and whatever is left beside those of its tasks."""
+        """Release the worktree of a batch that has ended, and whatever is left beside those of its tasks."""
         self._release_side_checkouts(batch)
         worktree = find_worktree(self._repository, self._layout.gate(batch))
         if worktree is not None:
@@ -183,7 +190,9 @@ class GitWorkspaces:
                 self._release_unsaved(worktree)
 
     def _release_unsaved(self, worktree: Worktree) -> None:
-        """Whatever was changed or committed here is no work, and must not be taken for later changes by someone."""
+        """Release a worktree whose changes and commits are no work, and must not be mistaken for later changes by
+        someone.
+        """
         lease = worktree.read_lease()
         if worktree.valid_gitdir is not None and lease is not None:
             git = self._repository.git_at(worktree.valid_gitdir, worktree.folder)
@@ -191,7 +200,7 @@ class GitWorkspaces:
         self._pool.release(worktree, wipe=True)
 
     def measure_disk_usage(self) -> int:
-        """The size on disk of all workspaces of this repository, in bytes."""
+        """Measure the size on disk of all workspaces of this repository, in bytes."""
         git_folders = (*self._repository.worktree_gitdirs, *list_children(self._repository.trash))
         return self._sizes.total((*self._layout.list_all(), *git_folders))
 
@@ -222,7 +231,7 @@ class GitWorkspaces:
             self._is_cleaned_up = True
 
     def _choose_start(self, worktree: Worktree | None, lease: LeaseMetadata, branch: str) -> str:
-        """The tip of the task's branch if its folder was removed after it had started; its base otherwise."""
+        """Return the tip of the task's branch if its folder was removed after it had started; its base otherwise."""
         previous = worktree.read_lease() if worktree is not None else None
         if previous is None or not previous.has_same_start(lease):
             return lease.base
@@ -253,7 +262,7 @@ class GitWorkspaces:
             self._make_worktree(folder, lease, commit, branch, new=True)
 
     def _populate_submodules(self, folder: Path, top: str) -> None:
-        """Done once per lease; if a crash came before, no agent has worked here yet."""
+        """Check out submodules once per lease. If a crash came before, no agent has worked here yet."""
         worktree = find_worktree(self._repository, folder)
         lease = worktree.read_lease() if worktree is not None else None
         if worktree is None or worktree.gitdir is None or lease is None or lease.filled:

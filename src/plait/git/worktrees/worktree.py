@@ -47,7 +47,7 @@ SIDE_MARK = "+"  # in no safe file name
 
 
 def new_worktree_id() -> str:
-    """Git names the gitdir after the folder, so a new worktree gets a name that was never used."""
+    """Return a folder name that was never used: git names the gitdir after the folder."""
     return f"{WORKTREE_ID_PREFIX}{uuid.uuid4().hex[:12]}"
 
 
@@ -69,7 +69,7 @@ class WorkspaceLayout:
 
     @property
     def setups(self) -> Path:
-        """The cache of what setup commands made."""
+        """Return the cache folder for what setup commands made."""
         return self.root / "setups"
 
     def batch(self, batch: str) -> Path:
@@ -77,18 +77,18 @@ class WorkspaceLayout:
 
     @staticmethod
     def batch_folder_name(folder: Path) -> str:
-        """The batch's part of the name of its folder: its id as a safe file name."""
+        """Return the batch's part of the name of its folder: its id as a safe file name."""
         return folder.name.removeprefix(_BATCH_PREFIX)
 
     def list_batches(self) -> list[Path]:
-        """The folders of batches that have worktrees, or had some."""
+        """List the folders of batches that have worktrees, or had some."""
         return [folder for folder in list_children(self.root) if folder.name.startswith(_BATCH_PREFIX)]
 
     def task(self, batch: str, task: str) -> Path:
         return self.batch(batch) / f"task-{safe_filename(task)}"
 
     def list_side_checkouts(self, batch: str, task: str | None = None) -> list[Path]:
-        """The checkouts beside the task's workspace, or beside those of all tasks."""
+        """List the checkouts beside the task's workspace, or beside those of all tasks."""
         own = "" if task is None else f"{self.task(batch, task).name}{SIDE_MARK}"
         folders = list_children(self.batch(batch))
         return [folder for folder in folders if SIDE_MARK in folder.name and folder.name.startswith(own)]
@@ -100,13 +100,13 @@ class WorkspaceLayout:
         return self.task(batch, task) if task else self.gate(batch)
 
     def list_all(self) -> list[Path]:
-        """Every worktree folder, whatever it is used for."""
+        """List every worktree folder, whatever it is used for."""
         parents = [self.making, self.pool, self.trash, *self.list_batches()]
         return [folder for parent in parents for folder in list_children(parent)]
 
 
 def list_children(folder: Path) -> list[Path]:
-    """Sorted; empty if the folder is missing."""
+    """List what is in a folder, sorted; empty if the folder is missing."""
     try:
         return sorted(folder.iterdir())
     except (FileNotFoundError, NotADirectoryError):
@@ -117,10 +117,10 @@ PIN_FILE = "worktrees"  # in the state folder: where they were last
 
 
 def find_worktrees_folder(location: RepoLocation, config: Config) -> Path:
-    """The folder of this repository's worktrees, named by the repository and a hash of its path.
+    """Find the folder of this repository's worktrees, named by the repository and a hash of its path.
 
-    While batches still have worktrees in an earlier place, that is used, whatever the settings say now; unless they belong to
-    the repository that this one was copied from.
+    As long as batches have worktrees in an earlier place, that is used, whatever the settings are now; unless they
+    belong to the repository that this one was copied from.
     """
     common = location.git_dir.resolve()
     name = common.parent.name if common.name == ".git" else common.name.removesuffix(".git")
@@ -137,7 +137,9 @@ def find_worktrees_folder(location: RepoLocation, config: Config) -> Path:
 
 
 def _find_location(common: Path, config: Config) -> Path:
-    """A relative location starts at the repository, which all its checkouts share."""
+    """Find the folder in which worktrees are put. A relative one starts at the repository, which all its checkouts
+    share.
+    """
     if config.workspace.location:
         repository_folder = common.parent if common.name == ".git" else common
         return repository_folder / Path(config.workspace.location).expanduser()
@@ -148,9 +150,9 @@ def _find_location(common: Path, config: Config) -> Path:
 
 CHECKOUT_WORKERS = 8  # a checkout waits for the disk more than for a core
 _SETTINGS = (
-    "worktree.useRelativePaths=false",  # or adding one changes the shared configuration
-    "submodule.recurse=false",  # they are seen to one by one, and may stay empty
-    "core.trustctime=true",  # or an edit that keeps size and time goes unseen
+    "worktree.useRelativePaths=false",  # otherwise adding one changes the shared configuration
+    "submodule.recurse=false",  # they are checked out one by one, and may stay empty
+    "core.trustctime=true",  # otherwise an edit that keeps size and time is not noticed
     "core.checkStat=default",
     "core.safecrlf=false",  # what is saved is saved as it is
     "filter.lfs.required=false",  # without the content, the pointer
@@ -160,12 +162,12 @@ _SETTINGS = (
 
 
 class Repository:
-    """A repository by its common git folder, which all its worktrees share."""
+    """A repository, given by its common git folder, which all its worktrees share."""
 
     def __init__(self, git_dir: Path, environment: Mapping[str, str] | None = None) -> None:
         self.common = Path(os.path.realpath(git_dir))
         self.environment = environment
-        # A work tree of its own, since the configuration may name one that is gone.
+        # A work tree of its own, since the configuration may name one that no longer exists.
         self.git = self.git_at(self.common, self.common)
 
     @property
@@ -178,7 +180,7 @@ class Repository:
 
     @property
     def worktree_gitdirs(self) -> list[Path]:
-        """The gitdirs of the worktrees that plait made."""
+        """List the gitdirs of the worktrees that plait made."""
         return [path for path in list_children(self.common / "worktrees") if path.name.startswith(WORKTREE_ID_PREFIX)]
 
     def worktree_gitdir(self, name: str) -> Path:
@@ -192,13 +194,13 @@ class Repository:
         variables: Mapping[str, str] | None = None,
         settings: Sequence[str] = (),
     ) -> Git:
-        """Git with explicit paths, so that it never finds another repository above the folder."""
+        """Open git with explicit paths, so that it never finds another repository above the folder."""
         all_variables = {"GIT_DIR": str(git_dir), "GIT_WORK_TREE": str(folder), **(variables or {})}
         return Git(folder, environment=self.environment, variables=all_variables, settings=(*_SETTINGS, *settings))
 
     @contextmanager
     def lock(self) -> Iterator[None]:
-        """Git can't make two worktrees at once; held for moments only, also while one is moved."""
+        """Hold a lock while a worktree is made or moved, because git can't make two at once. It is held briefly."""
         path = self.plait_folder / "workspaces.lock"
         with ExitStack() as stack:
             try:
@@ -222,7 +224,9 @@ class Worktree:
 
     @property
     def valid_gitdir(self) -> Path | None:
-        """Its gitdir, if git can work here: folder and gitdir are intact and name each other."""
+        """Return the worktree's gitdir if git can work in it: folder and gitdir are intact and name each other. None
+        otherwise.
+        """
         if self.gitdir is None or not is_real_folder(self.folder) or read_gitdir_link(self.folder) != self.gitdir:
             return None
         head, index = (read_small_file(self.gitdir / name) for name in ("HEAD", "index"))
@@ -232,7 +236,7 @@ class Worktree:
         return read_lease(self.gitdir) if self.gitdir is not None else None
 
     def read_head(self) -> str:
-        """What HEAD holds: a ref, or a commit."""
+        """Return what HEAD holds: a ref, or a commit; empty if neither."""
         return read_head(self.gitdir.parent.parent, self.gitdir) if self.gitdir is not None else ""
 
     def remove_stale_locks(self) -> None:
@@ -242,7 +246,8 @@ class Worktree:
                 (self.gitdir / name).unlink(missing_ok=True)
 
     def move(self, to: Path) -> Worktree:
-        """As `git worktree move`, which refuses worktrees with submodules. The caller holds the repository's lock.
+        """Move the worktree as `git worktree move` does, which refuses worktrees with submodules. The caller holds the
+        repository's lock.
 
         The gitdir is changed first: if plait dies before the rename, find_worktree still finds the folder by its link.
         """
@@ -261,10 +266,10 @@ class Worktree:
 
 
 def find_worktree(repository: Repository, folder: Path, *, repair: bool = True) -> Worktree | None:
-    """The worktree in this place, or what is left of one; None if there is nothing.
+    """Find the worktree in this place, or what is left of one; None if there is nothing.
 
-    Git's records decide. The folder's own `.git` may have been written by an agent: it only breaks ties, and identifies a
-    worktree that a crash left between recording a new place and moving the folder there.
+    Git's records decide. The folder's own `.git` may have been written by an agent: it only breaks ties, and identifies
+    a worktree that a crash left between recording a new place and moving the folder there.
     """
     gitdirs = repository.worktree_gitdirs
     recorded = [candidate for candidate in gitdirs if _is_same_folder(read_worktree_path(candidate), folder)]
@@ -281,7 +286,9 @@ def find_worktree(repository: Repository, folder: Path, *, repair: bool = True) 
 
 
 def find_other_owner(common: Path, folder: Path) -> str:
-    """The git folder of the repository that was copied, if it still has this worktree; the copy names it, too."""
+    """Return the git folder of the repository that this one was copied from, if that has the worktree in this folder;
+    "" otherwise. The copy names the worktree, too.
+    """
     linked = read_gitdir_link(folder)
     if linked is None or not _is_same_folder(read_worktree_path(linked), folder):
         return ""
@@ -295,13 +302,13 @@ def _is_same_folder(recorded: Path | None, folder: Path) -> bool:
 
 
 def _was_moving(gitdir: Path) -> bool:
-    """Whether the gitdir names a place where its worktree is not."""
+    """Whether the gitdir names a folder that does not have its worktree."""
     folder = read_worktree_path(gitdir)
     return folder is not None and not os.path.lexists(folder / ".git")
 
 
 def _repair(gitdir: Path, folder: Path) -> None:
-    """Restore the two small files without content of their own that a dying git or agent may lose."""
+    """Restore two small files, without content of their own, that a dying git or agent may lose."""
     if not read_small_file(gitdir / "commondir"):
         replace_file(gitdir / "commondir", b"../..\n", mode=0o666)
     link = folder / ".git"
