@@ -1,1 +1,1 @@
-"""Where an attempt runs: the executor, its supervisor, the process tree, the transcript, workspace setup."""
+"""Runs attempts: the executor, its supervisor, the process tree, the transcript, workspace setup."""

@@ -58,7 +58,7 @@ def to_job_error(error: JobError | PlaitError | OSError) -> JobError:
 
 
 class Terminated(BaseException):
-    """A signal asks this process to end. It is raised wherever the code is, so that changes are undone first."""
+    """A signal that asks this process to end. It is raised wherever the code is, so that changes are undone first."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -66,7 +66,7 @@ class Terminated(BaseException):
 
 
 def run_until_signal(run: Callable[[], int]) -> int:
-    """The exit status of `run`; after a signal, this process dies by it when `run` has cleaned up."""
+    """Return the exit status of `run`. After a signal, this process ends by that signal once `run` has cleaned up."""
     for number in _SIGNALS:
         signal.signal(number, _raise_terminated)
     try:
@@ -84,7 +84,7 @@ def _raise_terminated(number: int, _frame: FrameType | None) -> NoReturn:
 
 
 def write_stdout(data: bytes) -> None:
-    """A closed standard output is ignored."""
+    """Write to the standard output; a closed one is ignored."""
     left = memoryview(data)
     with suppress(OSError):
         while left:
@@ -97,12 +97,12 @@ class EventReporter:
     max_message_chars = 2000  # a parser takes no line of more than some kilobytes
 
     def __init__(self, result_file: Path, key: str = "") -> None:
-        """`key` is an API key to be redacted, besides the secrets of the environment."""
+        """Prepare redaction. `key` is an API key to be redacted, besides the secrets of the environment."""
         self._result_file = result_file
         self.redact = build_redactor(os.environ, [("API_KEY", key)])
 
     def print_event(self, kind: str, **values: object) -> None:
-        """One line, which `PlaitProtocolParser` parses."""
+        """Print an event as one line, which `PlaitProtocolParser` parses."""
         write_stdout(f"{self.redact(json.dumps({'type': kind, **values}))}\n".encode())
 
     def report_phase(self, name: str) -> None:
@@ -121,19 +121,19 @@ class EventReporter:
         )
 
     def clean(self, text: str) -> str:
-        """On one line, without control characters."""
+        """Return the redacted text on one line, without control characters."""
         return to_plain_text(" ".join(self.redact(text).split()), self.max_message_chars)
 
     def save_result(self, result: Mapping[str, object]) -> None:
-        """A failure to write it is ignored: the engine reads the events."""
+        """Save the result. A failure to write it is ignored, because the engine reads the events."""
         with suppress(OSError):
             write_private_file(self._result_file, self.redact(json.dumps(result)))
 
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """`code` as in a shell. `message` is the last message of a tool that prints JSON, None for others; `output` is the end
-    of what it printed.
+    """How a tool ended. `code` as in a shell. `message` is the last message of a tool that prints JSON, None for
+    others; `output` is the end of what it printed.
     """
 
     code: int
@@ -150,7 +150,7 @@ def run_tool(
     on_output: Callable[[bytes], None] = lambda _: None,
     on_event: Callable[[AgentEvent], None] = lambda _: None,
 ) -> ToolResult:
-    """Parse what a tool prints until it has ended; it is ended with this process. At most `max_bytes` are kept."""
+    """Parse what a tool prints until it has ended; it is ended with this process. Keep at most `max_bytes` of it."""
     kept: deque[bytes] = deque()
     size = 0
     with tool:
@@ -172,7 +172,7 @@ def run_tool(
 
 
 def _read_lines(tool: subprocess.Popen[bytes], on_output: Callable[[bytes], None]) -> Iterator[bytes]:
-    """Each line as it arrives; an endless line is cut at the limit."""
+    """Yield each line as it arrives; an endless line is cut at the limit."""
     assert tool.stdout is not None
     rest = b""
     while piece := tool.stdout.read(_CHUNK_BYTES):

@@ -1,4 +1,5 @@
-"""Replies: an agent that doesn't write files itself. plait applies its last message for it, completely or not at all.
+"""Applies the reply of an agent that doesn't write files itself: the files in its last message are written, either all
+or none.
 
 `python -m plait.runtime.apply_reply SPEC -- COMMAND…` runs the tool as its child, passes its output through, and parses
 it as the engine does. When the tool has finished, it writes the files that the last message contains.
@@ -39,12 +40,12 @@ class ReplySpec:
 
 
 def encode_reply_spec(spec: ReplySpec) -> str:
-    """The spec as JSON; it contains no secrets."""
+    """Encode the spec as JSON; it contains no secrets."""
     return msgspec.json.encode({"agent": spec.agent, "workspace": spec.workspace}).decode()
 
 
 def wrap_with_reply(argv: Sequence[str], spec_file: Path) -> tuple[str, ...]:
-    """The command that runs this one and applies its reply."""
+    """Return a command that runs this one and applies its reply."""
     return (sys.executable, "-E", "-P", "-m", "plait.runtime.apply_reply", str(spec_file), "--", *argv)
 
 

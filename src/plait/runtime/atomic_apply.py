@@ -1,4 +1,4 @@
-"""Write several files into a workspace atomically, and undo it atomically.
+"""Writes several files into a workspace atomically, and undoes it atomically.
 
 Each `apply` is recorded before it happens, so that this process, or the next one after a crash, can undo it.
 
@@ -34,7 +34,8 @@ from plait.runtime.workspace_files import (
 
 
 class StagedWrites:
-    """`changed_since`: files that a dead process wrote and that were changed afterwards; they stay as they are.
+    """The writes to a workspace, each of which can be undone. `changed_since`: files that a dead process wrote and that
+    were changed afterwards; they stay as they are.
 
     Every `apply` is a layer; layers are undone from the last to the first. A layer is recorded before its first file is
     renamed into place, so the next process in this workspace undoes what a killed one wrote.
@@ -72,13 +73,13 @@ class StagedWrites:
             self._close()
 
     def read(self, path: str) -> str | None:
-        """The text of a file in the workspace; None if there is no such file."""
+        """Read the text of a file in the workspace; None if there is no such file."""
         found = self._folder.read_bytes(check_path(path))
         self._known[path] = None if found is None else hash_content(found[0])
         return None if found is None else decode_file(path, found[0])
 
     def read_or_none(self, path: str) -> str | None:
-        """None also for a path that may not be read: writing to it reports why."""
+        """Read a file; None also for a path that may not be read: writing to it reports why."""
         try:
             return self.read(path)
         except StagingError:
@@ -204,7 +205,7 @@ class StagedWrites:
             self._move(f"{write.name}.old", write.path)
 
     def _read_digest(self, path: str) -> str | None:
-        """The digest of the current content; "" if it is not a file."""
+        """Return the digest of the current content; None if there is no file, "" if it is something else."""
         try:
             found = self._folder.read_bytes(path)
         except StagingError:
@@ -217,7 +218,7 @@ class StagedWrites:
                 os.rmdir(name, dir_fd=above)
 
     def _recover(self, layers: list[WriteLayer]) -> Iterator[str]:
-        """Undo what a dead process wrote, except for files changed since; returns the paths of those."""
+        """Undo what a dead process wrote, except for files changed since; yield the paths of those."""
         first = {write.path: write.old for layer in reversed(layers) for write in layer.writes}
         for layer in reversed(layers):
             for write in reversed(layer.writes):
@@ -241,7 +242,7 @@ class _PlannedWrite:
 
 
 def _find_clashes(files: Mapping[str, str]) -> Iterator[str]:
-    """Names that differ only in case, and files that would also have to be folders."""
+    """Yield names that differ only in case, and files that would also have to be folders."""
     names = sorted(files, key=lambda path: (*make_path_key(path).split("/"),))
     for one, other in pairwise(names):
         if make_path_key(one) == make_path_key(other):
@@ -263,14 +264,14 @@ class StagedWrite(msgspec.Struct, frozen=True, array_like=True):
 
 
 class WriteLayer(msgspec.Struct, frozen=True):
-    """`made` are the folders that it creates, the outermost first."""
+    """The writes of one `apply`. `made` are the folders that it creates, the outermost first."""
 
     writes: tuple[StagedWrite, ...]
     made: tuple[str, ...]
 
 
 class _Record(msgspec.Struct):
-    """As stored."""
+    """The layers as stored in the staging folder."""
 
     layers: list[WriteLayer]
     version: int = 1
@@ -281,7 +282,7 @@ def hash_content(data: bytes) -> str:
 
 
 def decode_layers(data: bytes) -> list[WriteLayer]:
-    """The agent in the workspace may have written this record, so every path is checked."""
+    """Decode the layers. The agent in the workspace may have written this record, so every path is checked."""
     try:
         layers = msgspec.json.decode(data, type=_Record).layers
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -315,7 +316,7 @@ class StagingFolder:
         return self._fd
 
     def open(self) -> bool:
-        """Open the existing folder; false if there is none."""
+        """Open the existing folder; False if there is none."""
         try:
             status = os.stat(STAGING_DIR, dir_fd=self._folder.fd, follow_symlinks=False)
         except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""What this machine's attempts leave: transcripts and result files.
+"""Reads and writes what this machine's attempts leave: transcripts and result files.
 
 The offsets of a transcript stay valid. One that grows past its limit loses its middle: a hole is punched into the file,
 which takes no space and moves nothing. Readers skip it. At most one chunk is held in memory.
@@ -23,7 +23,7 @@ _READ_FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
 
 
 class FileTranscript:
-    """A Transcript."""
+    """A transcript in a file. It is a Transcript."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -44,7 +44,9 @@ class FileTranscript:
             return 0.0
 
     def read(self, start: int, max_bytes: int) -> TranscriptChunk:
-        """Empty also where it can't be read. A file that has become shorter is read on from its end."""
+        """Read a chunk; empty also if the file can't be read. If it has become shorter, the next chunk starts at its
+        end.
+        """
         try:
             fd = os.open(self.path, _READ_FLAGS)
         except OSError:
@@ -68,9 +70,10 @@ class FileTranscript:
         return data
 
     def trim(self, max_bytes: int) -> bool:
-        """If more is on disk, keep a quarter of `max_bytes` from the beginning and half of it from the end.
+        """Trim the file if more is on disk: keep a quarter of `max_bytes` from the beginning and half of it from the
+        end.
 
-        False: there was nothing to do, or the file system has no holes; then the file is unchanged.
+        False if there was nothing to do, or if the file system has no holes; the file is unchanged then.
         """
         try:
             stat = self.path.stat()
@@ -84,7 +87,7 @@ class FileTranscript:
 
 
 def read_chunk(fd: int, start: int, max_bytes: int) -> TranscriptChunk:
-    """Empty at the end. Raises OSError."""
+    """Read a chunk; empty at the end. Raises OSError."""
     end = os.fstat(fd).st_size
     if start >= end:
         return TranscriptChunk(end, b"")
@@ -94,7 +97,7 @@ def read_chunk(fd: int, start: int, max_bytes: int) -> TranscriptChunk:
 
 
 def _seek(fd: int, at: int, what: int, end: int) -> int:
-    """Where a file system knows no holes, everything is data."""
+    """Find the next data or hole. In a file system without holes, everything is data."""
     try:
         return min(end, os.lseek(fd, at, what))
     except OSError as error:
@@ -114,7 +117,7 @@ MAX_RECORD_BYTES = 4 << 20  # of all together
 
 
 def read_record_files(folder: Path) -> dict[str, bytes]:
-    """The record files in a folder, by name. Only regular files: an agent may have left anything there."""
+    """Read the record files in a folder, by name. Only regular files are read: an agent may have left anything there."""
     found, room = dict[str, bytes](), MAX_RECORD_BYTES
     for name in sorted(RECORD_FILES):
         with suppress(OSError):
@@ -133,7 +136,7 @@ def write_record_files(folder: Path, files: Mapping[str, bytes]) -> None:
 
 
 def read_result_file(folder: StateFolder, attempt: Attempt, name: str) -> Mapping[str, object]:
-    """The JSON object that an attempt wrote; empty if it is missing, cut off or of another version."""
+    """Read the JSON object that an attempt wrote; empty if it is missing, cut off or no object."""
     import json
 
     try:

@@ -20,7 +20,7 @@ _NAME_PREFIX = "plait-"
 
 @cache
 def parent_cgroup() -> str:
-    """The folder of this process's own group, if groups can be made in it; "" if not."""
+    """Return the folder of this process's own group if groups can be made in it; "" if not."""
     if sys.platform != "linux":
         return ""
     with suppress(OSError, ValueError):
@@ -35,7 +35,7 @@ def parent_cgroup() -> str:
 
 
 def make_cgroup(tag: str) -> str:
-    """A new cgroup for the attempt with this tag; "" if that is not possible."""
+    """Make a cgroup for the attempt with this tag; "" if that is not possible."""
     above = parent_cgroup()
     if not above:
         return ""
@@ -53,7 +53,7 @@ def make_cgroup(tag: str) -> str:
 
 
 def add_processes(path: str, pids: Iterable[int]) -> None:
-    """Processes that have exited, or may not be moved, are skipped."""
+    """Add processes to a cgroup. Those that have exited, or may not be moved, are skipped."""
     for pid in pids:
         with suppress(OSError):
             Path(path, _PROCS_FILE).write_text(f"{pid}")
@@ -67,13 +67,13 @@ def list_members(path: str) -> list[int]:
 
 
 def kill_members(path: str) -> None:
-    """Kill all at once, also what is forked meanwhile."""
+    """Kill all members at once, also those that are forked meanwhile."""
     with suppress(OSError):
         Path(path, _KILL_FILE).write_text("1")
 
 
 def remove_cgroup(path: str) -> bool:
-    """False: it still has processes. True for "", which has none."""
+    """Remove a cgroup; False if it still has processes. True for "", which has none."""
     if not path:
         return True
     try:
@@ -94,7 +94,7 @@ def remove_stale_cgroups(prefix: str, wanted: Container[str]) -> None:
 
 
 def write_cgroup_path(folder: Path, path: str) -> None:
-    """For later engines, which may be in another cgroup."""
+    """Write the cgroup's path to a file for later engines, which may be in another cgroup."""
     (folder / "scope").write_text(path)
 
 
@@ -107,6 +107,6 @@ def read_cgroup_path(folder: Path) -> str:
 
 
 def _parse_own_cgroup(text: str) -> str:
-    """The path from the line of version 2; "" if there is none, or it is outside this namespace."""
+    """Parse the path in the line of version 2; "" if there is none, or if it is outside this namespace."""
     path = next((line[3:] for line in text.splitlines() if line.startswith("0::")), "")
     return "" if path.startswith("/..") else path

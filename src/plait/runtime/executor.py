@@ -21,7 +21,7 @@ from plait.runtime.sandbox.spec import SandboxSpec
 
 class Timer(Protocol):
     def cancel(self) -> None:
-        """No error if it has fired."""
+        """Cancel the timer; no error if it has fired."""
 
 
 class Reactor(Protocol):
@@ -35,11 +35,11 @@ class Reactor(Protocol):
     def call_later(self, seconds: float, then: Callable[[], None]) -> Timer: ...
 
     def call_soon(self, then: Callable[[], None]) -> None:
-        """From any thread: call it in the loop."""
+        """Call a function in the loop; may be called from any thread."""
 
 
 class AttemptKind(Enum):
-    """Where an attempt works, and what its end means."""
+    """The kinds of attempts, by where they work and what their end means."""
 
     IN_PLACE = "in place"  # in the checkout that the batch was submitted from
     WORKTREE = "worktree"  # in the task's own workspace
@@ -56,10 +56,11 @@ class AttemptFile:
 
 @dataclass(frozen=True, slots=True)
 class AttemptLimits:
-    """`expected_seconds`: an executor that reserves a machine may need to know. It does not end the attempt then: the engine
-    calls `terminate`. 0: no limit.
+    """Limits of an attempt.
 
-    Of a transcript that is longer than `transcript_bytes`, the executor keeps the beginning and the end.
+    `expected_seconds`: an executor that reserves a machine may need to know. It does not end the attempt then: the
+    engine calls `terminate`. 0: no limit. Of a transcript that is longer than `transcript_bytes`, the executor keeps
+    the beginning and the end.
     """
 
     expected_seconds: float = 0.0
@@ -71,10 +72,10 @@ DEFAULT_LIMITS = AttemptLimits()
 
 @dataclass(frozen=True, slots=True)
 class CaptureSpec:
-    """How what an attempt left in its workspace is committed.
+    """How to commit what an attempt left in its workspace.
 
-    `sources` is where tasks are read from, `source_files` are the files with the tasks: statuses there are plait's to
-    write, and an agent's changes of them are undone. `max_file_bytes` 0: files may have any size.
+    `sources` is where tasks are read from, `source_files` are the files with the tasks: only plait writes statuses
+    there, and an agent's changes of them are undone. `max_file_bytes` 0: files may have any size.
     """
 
     attempt: Attempt
@@ -138,21 +139,23 @@ class AttemptSpec:
 
 @dataclass(frozen=True, slots=True)
 class RunningProcess:
-    """`pid` is a process of this machine, by which engines on it count what runs; None: it runs elsewhere."""
+    """An attempt that runs. `pid` is a process of this machine, by which engines on it count what runs; None if it runs
+    elsewhere.
+    """
 
     pid: int | None
 
 
 @dataclass(frozen=True, slots=True)
 class ExitedProcess:
-    """`code` as in a shell: 128 + n after signal n."""
+    """An attempt that has exited. `code` as in a shell: 128 + n after signal n."""
 
     code: int
 
 
 @dataclass(frozen=True, slots=True)
 class LostProcess:
-    """It was started, does not run any more, and left no exit status. `is_outage` as in `on_lost`."""
+    """An attempt that was started, no longer runs, and left no exit status. `is_outage` as in `on_lost`."""
 
     why: str
     is_outage: bool = False
@@ -164,14 +167,16 @@ ProbeResult = RunningProcess | ExitedProcess | LostProcess | None
 
 @dataclass(frozen=True, slots=True)
 class TranscriptChunk:
-    """Bytes from `start` on. If `start` is later than the requested offset, the bytes in between are gone."""
+    """Bytes of a transcript from `start` on. If `start` is later than the requested offset, the bytes in between no
+    longer exist.
+    """
 
     start: int
     data: bytes
 
     @property
     def end(self) -> int:
-        """Where the next chunk is read from."""
+        """Return the offset from which the next chunk is read."""
         return self.start + len(self.data)
 
 
@@ -179,34 +184,33 @@ class Transcript(Protocol):
     """What one attempt prints, readable from any offset. Offsets stay valid when its middle is dropped."""
 
     def size(self) -> int:
-        """How many bytes were printed, dropped ones included; 0 if there is no transcript."""
+        """Return how many bytes were printed, dropped ones included; 0 if there is no transcript."""
 
     def last_written(self) -> float:
-        """When something was last printed, in seconds since the epoch; 0 if there is no transcript."""
+        """Return when something was last printed, in seconds since the epoch; 0 if there is no transcript."""
 
     def read(self, start: int, max_bytes: int) -> TranscriptChunk:
-        """The bytes from `start` on, or from the end of the gap around `start`, up to the next gap.
-
-        Empty at the end.
+        """Read the bytes from `start` on, or from the end of the gap around `start`, up to the next gap. Empty at the
+        end.
         """
 
     def tail(self, max_bytes: int) -> bytes:
-        """The last bytes, without a gap."""
+        """Return the last bytes, without a gap."""
 
 
 class ExecutorCallbacks(Protocol):
-    """What an executor reports, in the loop's thread. A fact may be reported twice."""
+    """What an executor reports, in the loop's thread. Anything may be reported twice."""
 
     def on_launched(self, attempt: Attempt, pid: int | None) -> None:
-        """`pid` as in RunningProcess."""
+        """Report that the attempt was launched; `pid` as in RunningProcess."""
 
     def on_start_failed(self, attempt: Attempt, error: Exception) -> None:
-        """Its workspace could not be prepared, or its command not be launched there."""
+        """Report that its workspace could not be prepared, or its command could not be launched."""
 
     def on_exited(self, attempt: Attempt, code: int) -> None: ...
 
     def on_lost(self, attempt: Attempt, why: str, *, is_outage: bool = False) -> None:
-        """`is_outage`: every machine that it could run on is out of reach."""
+        """Report that it was lost. `is_outage`: every machine that it could run on is out of reach."""
 
 
 def report_result(callbacks: ExecutorCallbacks, attempt: Attempt, result: ProbeResult) -> None:
@@ -225,10 +229,11 @@ def report_result(callbacks: ExecutorCallbacks, attempt: Attempt, result: ProbeR
 
 @dataclass(frozen=True, slots=True)
 class NodeStatus:
-    """A machine of a cluster. `slots` is how many attempts it may run, `used` how many run there now, for any engine.
+    """A machine of a cluster.
 
-    `memory` and `free_memory` are in bytes, 0 if unknown. `labels` are the agents that it says it has; empty: it doesn't say.
-    `problem`: why no attempt is started there now; empty: there is no reason.
+    `slots` is how many attempts it may run, `used` how many run there now, for any engine. `memory` and `free_memory`
+    are in bytes, 0 if unknown. `labels` are the agents that it reports to have; empty if it reports none. `problem`:
+    why no attempt is started there now; empty: there is no reason.
     """
 
     name: str
@@ -243,7 +248,7 @@ class NodeStatus:
 
     @property
     def usable_slots(self) -> int:
-        """Without those in which nothing can be started now."""
+        """Return the number of slots, without those in which nothing can be started now."""
         return self.used if self.problem else self.slots
 
 
@@ -261,13 +266,13 @@ class AttemptWorkspaces(Protocol):
 
     @property
     def disk_full_reason(self) -> str | None:
-        """Why no more workspaces may be made, as of the last check."""
+        """Say why no more workspaces may be made, as of the last check; None if they may."""
 
     def path(self, attempt: Attempt) -> str:
-        """Where the attempt's workspace is, whether or not it exists yet."""
+        """Return the path of the attempt's workspace, whether or not it exists yet."""
 
     def find_setup_failure(self, attempt: Attempt) -> str | None:
-        """Why the workspace could not be set up, if that is what the attempt ended by."""
+        """Say why the workspace could not be set up, if that ended the attempt."""
 
     def is_missing(self, attempt: Attempt) -> bool:
         """Whether the attempt's workspace was deleted."""
@@ -283,22 +288,24 @@ class AttemptWorkspaces(Protocol):
         """
 
     def cancel_capture(self, attempt: Attempt) -> None:
-        """End the capture of this attempt that runs, if one does, with an error."""
+        """End a running capture of this attempt, if there is one, with an error."""
 
     def reset(self, attempt: Attempt, commit: str, on_done: Callable[[], None], on_error: OnError) -> None:
-        """After a check: the workspace as it was at this commit."""
+        """Reset the workspace to this commit, after a check."""
 
     def preview_commit(self, batch: str, task: str, base: str) -> str | None:
-        """From any thread: what the task would leave if it stopped now; None: nothing yet. Raises WorldError."""
+        """Return a commit of what the task would leave if it stopped now; None if nothing yet. May be called from any
+        thread. Raises WorldError.
+        """
 
     def release(self, batch: str, task: str) -> None:
-        """The task has ended."""
+        """Release the workspace of a task that has ended."""
 
     def release_batch(self, batch: str, ended_tasks: Sequence[str], *, has_ended: bool) -> None:
         """Release what these tasks still have, and the gate's workspace if the batch has ended."""
 
     def check_disk_usage(self, now: float) -> None:
-        """Measure from time to time what the workspaces take."""
+        """Measure the disk usage of the workspaces from time to time."""
 
 
 class Executor(Protocol):
@@ -308,16 +315,18 @@ class Executor(Protocol):
     def workspaces(self) -> AttemptWorkspaces: ...
 
     def attempt_folder(self, attempt: Attempt) -> str:
-        """Where the attempt's files are put, whether or not it exists yet: outside of the workspace.
+        """Return the folder for the attempt's files, whether or not it exists yet. It is outside of the workspace.
 
         The folder above is the task's, which all its attempts share.
         """
 
     def can_stay(self, attempt: Attempt) -> bool:
-        """Whether there is room where the task's last attempt ran: its agent may continue what it keeps there."""
+        """Whether there is room where the task's last attempt ran: its agent may continue the session that it stored
+        there.
+        """
 
     def start(self, spec: AttemptSpec) -> None:
-        """Start it, unless that was done before: then report what became of it.
+        """Start an attempt, unless that was done before: then report what became of it.
 
         While its workspace is being prepared, another spec for the same attempt replaces the command, the environment
         and the files that it is launched with. Raises WorldError if it is known at once that it can't be started, else
@@ -325,35 +334,36 @@ class Executor(Protocol):
         """
 
     def adopt(self, attempt: Attempt, limits: AttemptLimits = DEFAULT_LIMITS) -> ProbeResult:
-        """What became of an attempt that an earlier engine started; one that runs is watched from now on."""
+        """Find out what became of an attempt that an earlier engine started; one that runs is watched from now on."""
 
     def terminate(self, attempt: Attempt, *, at_once: bool) -> None:
-        """Ask all its processes to end, then kill them; `at_once`: without grace. What is over is reported again.
+        """Ask all processes of the attempt to end, then kill them; `at_once`: without grace.
 
-        One that was not started yet never starts.
+        If it has ended already, that is reported again. If it was not started yet, it never starts.
         """
 
     def open_transcript(self, attempt: Attempt) -> Transcript:
-        """What the attempt prints, whether or not it has started yet. It stays readable when the attempt has ended, and after
-        a restart of the engine.
+        """Open the transcript of the attempt, whether or not it has started yet.
+
+        It stays readable when the attempt has ended, and after a restart of the engine.
         """
 
     @property
     def slots(self) -> int | None:
-        """How many attempts it has room for in all, as of now; None: the limits of this machine are all there is."""
+        """Return for how many attempts there is room in all, as of now; None: only the limits of this machine count."""
 
     @property
     def no_slots_reason(self) -> str:
-        """Why `slots` is 0; empty: it isn't."""
+        """Say why `slots` is 0; empty if it isn't."""
 
     def list_nodes(self) -> Sequence[NodeStatus]:
-        """The machines of the cluster, as they were last seen; none if attempts run on this machine."""
+        """List the machines of the cluster, as they were last seen; none if attempts run on this machine."""
 
     def end_leftovers(self) -> int:
-        """End what outlived its attempts. How many processes are still being ended. Raises OSError."""
+        """End processes that outlived their attempts. Return how many are still being ended. Raises OSError."""
 
     def measure_memory(self) -> Mapping[Attempt, int]:
-        """The memory, in bytes, that all processes of each running attempt use now."""
+        """Measure the memory, in bytes, that all processes of each running attempt use now."""
 
     def close(self) -> None:
-        """Stop watching; what runs continues."""
+        """Stop watching; running attempts continue."""

@@ -1,4 +1,4 @@
-"""LocalExecutor: attempts as processes of this machine, each in a session of its own, under a supervisor."""
+"""Runs attempts as processes of this machine, each in a session of its own, under a supervisor."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ TRIM_SECONDS = 1.0  # between two checks of the sizes of transcripts
 
 
 class LocalExecutor:
-    """An Executor."""
+    """Runs attempts on this machine. It is an Executor."""
 
     def __init__(
         self,
@@ -158,7 +158,7 @@ class LocalExecutor:
         return FileTranscript(self._folder.attempt(attempt).transcript)
 
     def end_leftovers(self) -> int:
-        """Call again until there are none."""
+        """End what outlived its attempts. Call again until nothing is left."""
         self._remove_sandboxes()
         if self._sweep_timer is not None:
             self._sweep_timer.cancel()
@@ -211,7 +211,7 @@ class LocalExecutor:
         return self._find_survivors(live)
 
     def _find_survivors(self, live: LiveAttempt) -> ProbeResult:
-        """A pidfile, no supervisor, no exit status: other processes of the attempt may still run.
+        """Find processes of an attempt that has a pidfile, but neither a supervisor nor an exit status, and end them.
 
         Their result can't be known, and they must not run at the same time as the next attempt.
         """
@@ -224,7 +224,9 @@ class LocalExecutor:
         return RunningProcess(live.pid)
 
     def _prevent_launch(self, live: LiveAttempt) -> ProbeResult:
-        """It was never launched, and never will be: a supervisor that starts late finds the pidfile."""
+        """Prevent that an attempt that was never launched is launched later: a supervisor that starts late finds the
+        pidfile.
+        """
         with suppress(OSError, WorldError):  # then no supervisor can write there either
             make_attempt_folder(live.folder)
             if not supervisor.block_launch(live.folder.pidfile):
@@ -262,7 +264,9 @@ class LocalExecutor:
             self._finish(live)
 
     def _adopt_other(self, live: LiveAttempt) -> bool:
-        """Another supervisor runs it: the engine before this one had launched it, and died before its report."""
+        """Watch another supervisor that runs the attempt, if there is one: an earlier engine had launched it, and died
+        before its report.
+        """
         with suppress(OSError):
             signed = supervisor.read_pidfile(live.folder.pidfile)
             found = supervisor.find_supervisor(live.folder, signed, live.root.tag) if signed else None
@@ -318,14 +322,16 @@ def _write_files(spec: AttemptSpec, folder: AttemptFolder) -> None:
 
 
 def _find_copy(path: str, folder: AttemptFolder) -> str | None:
-    """Where a sandboxed attempt finds a file of its folder; None: there, or it isn't in its folder."""
+    """Return where a sandboxed attempt finds a file of its folder; None if that is the given path, or if it isn't in
+    its folder.
+    """
     if folder.sandbox_files.exists() and Path(path).parent == folder.path:
         return str(folder.sandbox_files / Path(path).name)
     return None
 
 
 def _write_if_changed(path: Path, data: bytes) -> None:
-    """A process that an earlier engine started may be reading the file."""
+    """Write a file unless it has this content: a process that an earlier engine started may be reading it."""
     with suppress(OSError):
         if path.read_bytes() == data:
             return
@@ -333,7 +339,7 @@ def _write_if_changed(path: Path, data: bytes) -> None:
 
 
 def _has_leftovers(root: TreeRoot) -> bool:
-    """Whether processes are left in the group: a cheap check. The sweep finds those that have left the group."""
+    """Whether processes are left in the group. This is a cheap check; the sweep finds those that have left the group."""
     if not cgroup.remove_cgroup(root.cgroup):
         return True
     return processes.is_group_alive(root.session)
@@ -343,7 +349,9 @@ NO_EXIT_STATUS = "the process is gone and left no exit status"
 
 
 def _read_claim(live: LiveAttempt) -> PidFile | None:
-    """None: there is none. If it can't be read, the supervisor is searched for among the processes."""
+    """Read the pidfile; None if there is none. If it can't be read, an empty one: the supervisor is searched for among
+    the processes then.
+    """
     try:
         return supervisor.read_pidfile(live.folder.pidfile)
     except OSError:
@@ -357,7 +365,7 @@ def _read_status(live: LiveAttempt) -> int | None:
 
 
 def _determine_result(live: LiveAttempt, code: int | None) -> ExitedProcess | LostProcess:
-    """The supervisor has exited, with `code` if that is known."""
+    """Determine the result after the supervisor has exited, with `code` if that is known."""
     try:
         found = supervisor.read_exit_status(live.folder.exit_status)
     except OSError as error:

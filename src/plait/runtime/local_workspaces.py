@@ -1,4 +1,4 @@
-"""Workspaces of this machine's attempts: git worktrees, prepared and captured in worker threads."""
+"""The workspaces of this machine's attempts: git worktrees, prepared and captured in worker threads."""
 
 from __future__ import annotations
 
@@ -34,7 +34,9 @@ Argv = tuple[str, ...]
 
 
 class LocalWorkspaces:
-    """An AttemptWorkspaces. The worktrees are opened when the first batch needs them."""
+    """The workspaces on this machine, as an AttemptWorkspaces. The worktrees are opened when the first batch needs
+    them.
+    """
 
     def __init__(  # noqa: PLR0913 - each is another place
         self,
@@ -46,8 +48,10 @@ class LocalWorkspaces:
         disk_cap: int = 0,
         private_root: Path | None = None,
     ) -> None:
-        """`setups_folder` keeps what setup commands made; `disk_cap`: bytes that all workspaces may take. `private_root` is
-        around all that plait keeps and no sandboxed attempt may see; by default, the state folder.
+        """Store the settings. `setups_folder` keeps what setup commands made; `disk_cap`: bytes that all workspaces may
+        take.
+
+        `private_root` contains all that plait keeps and no sandboxed attempt may see; by default, the state folder.
         """
         self._open_worktrees = open_worktrees
         self._worktrees: GitWorkspaces | None = None
@@ -70,7 +74,9 @@ class LocalWorkspaces:
         return self.worktrees.path(attempt.batch, attempt.task)
 
     def prepare(self, spec: AttemptSpec, on_ready: Callable[[Argv], None], on_error: OnError) -> None:
-        """`on_ready` takes the words that go before the attempt's command; () if the workspace is set up already."""
+        """Prepare a workspace. `on_ready` gets the words that go before the attempt's command; () if the workspace is
+        set up already.
+        """
         self._submit(spec.attempt.batch, spec.attempt.task, lambda: self._prepare(spec), on_ready, on_error)
 
     def find_setup_failure(self, attempt: Attempt) -> str | None:
@@ -82,7 +88,7 @@ class LocalWorkspaces:
         return read_failure(spec)
 
     def is_missing(self, attempt: Attempt) -> bool:
-        """Whether the worktree is gone, also if something else, without a `.git`, was made in its place."""
+        """Whether the worktree no longer exists, also if something else, without a `.git`, was made in its place."""
         return not (Path(self.path(attempt)) / ".git").exists()
 
     def capture(
@@ -120,7 +126,7 @@ class LocalWorkspaces:
         self._submit_release(batch, task, lambda: self.worktrees.release(batch, task))
 
     def release_batch(self, batch: str, ended_tasks: Sequence[str], *, has_ended: bool) -> None:
-        """One by one: a task that is retried meanwhile waits for its own workspace only."""
+        """Release the batch's workspaces one by one: a task that is retried meanwhile waits for its own workspace only."""
         if not Path(self.worktrees.path(batch, "")).parent.is_dir():
             return
         for task in ended_tasks:
@@ -135,7 +141,7 @@ class LocalWorkspaces:
             self._workers.submit("disk", self._measure_usage, self._record_usage, _log_disk_error)
 
     def _measure_usage(self) -> int:
-        """Idle worktrees of the pool are removed first if there is too much."""
+        """Measure the disk usage, in bytes. If it is too much, idle worktrees of the pool are removed first."""
         if (used := self.worktrees.measure_disk_usage()) > self._disk_cap:
             self.worktrees.trim_pool()
             used = self.worktrees.measure_disk_usage()
@@ -200,7 +206,9 @@ class LocalWorkspaces:
         places.save(folder.attempt(spec.attempt).path)
 
     def build_sandbox(self, spec: AttemptSpec, *, runs_once: bool = True) -> Argv:
-        """The words that put a command into the attempt's sandbox; () if it has none. `runs_once`: one command only."""
+        """Return the words that put a command into the attempt's sandbox; () if it has none. `runs_once`: for one
+        command only.
+        """
         if spec.sandbox is None or not spec.argv:
             return ()
         from plait.runtime.sandbox.wrapping import build_sandbox_command  # only where there are sandboxes
@@ -217,8 +225,10 @@ class LocalWorkspaces:
         return self._worktrees is not None and Path(path).resolve().is_relative_to(self._worktrees.root.resolve())
 
     def close_sandbox(self, folder: AttemptFolder) -> bool:
-        """The attempt has ended: keep the files that it wrote for plait. Its home and /tmp are moved to where `remove_sandboxes`
-        finds them, also after a crash. False: it had no sandbox.
+        """Close the sandbox of an attempt that has ended: keep the files that it wrote for plait. False if it had no
+        sandbox.
+
+        Its home and /tmp are moved to where `remove_sandboxes` finds them, also after a crash.
         """
         if not folder.sandbox.exists() and not folder.child_sandboxes.exists():
             return False
@@ -234,7 +244,7 @@ class LocalWorkspaces:
         return True
 
     def remove_sandboxes(self) -> None:
-        """The homes of attempts that have ended, and what limited these."""
+        """Remove the homes of attempts that have ended, and what limited these attempts."""
         for private in self._trash.glob(f"{_ENDED_SANDBOX_PREFIX}*"):
             from plait.runtime.sandbox.preparation import remove_private_folder  # only where there are sandboxes
 
@@ -243,11 +253,11 @@ class LocalWorkspaces:
 
     @property
     def _trash(self) -> Path:
-        """Which gc empties, too."""
+        """Return the trash folder, which gc empties, too."""
         return self.folder.root / "trash"
 
     def _find_setup(self, spec: AttemptSpec) -> SetupSpec | None:
-        """What is left to do for the workspace, or to warn about; None: nothing."""
+        """Return what is left to do for the workspace, or to warn about; None if there is nothing."""
         from plait.runtime.setup.preparation import is_setup_needed  # only where there are workspaces
         from plait.runtime.setup.setup_command import build_spec
 
@@ -261,7 +271,7 @@ class LocalWorkspaces:
         return setup if is_setup_needed(setup) else None
 
     def _write_setup(self, spec: AttemptSpec, setup: SetupSpec, sandbox: Argv) -> Argv:
-        """The setup is part of the attempt: its output goes to the transcript, and it is ended with it."""
+        """Write the setup as part of the attempt: its output goes to the transcript, and it is ended with the attempt."""
         from plait.runtime.setup.setup_command import build_setup_command, write_spec
 
         if spec.sandbox is not None and spec.sandbox.confine_setup:
@@ -273,14 +283,14 @@ class LocalWorkspaces:
     def commit_result(
         self, spec: CaptureSpec, on_packed: Callable[[CapturedChange], None] | None = None
     ) -> CapturedChange:
-        """In a worker, in the order of what is done with the workspace. `on_packed` as in CaptureOptions."""
+        """Commit the result, in a worker, in order with other work on the workspace. `on_packed` as in CaptureOptions."""
         restorer = _build_status_restorer(spec)
         options = CaptureOptions(spec.commit, restorer, spec.run_hooks, spec.max_file_bytes, on_packed)
         return self.worktrees.capture(spec.attempt, spec.base, options)
 
 
 def _build_status_restorer(spec: CaptureSpec) -> FindStatusRestorer:
-    """Gives a source's new text the statuses that it has at the base."""
+    """Build a function that restores, in a source's new text, the statuses that it has at the base."""
     addresses = [SourceAddress.parse(source) for source in spec.sources]
 
     def find_restorer(path: str) -> Callable[[bytes, bytes], bytes] | None:

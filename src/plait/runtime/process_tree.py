@@ -1,4 +1,4 @@
-"""Which processes belong to an attempt: found by tag, session, cgroup and parent.
+"""Finds the processes of an attempt by tag, session, cgroup and parent.
 
 Agents start tools in sessions of their own, daemons have no parent, and some processes clear their environment, but
 seldom all at once. An attempt that lasts gets a cgroup; a short one doesn't, because moving processes is slow.
@@ -24,8 +24,10 @@ from plait.system.state_paths import AttemptFolder
 
 @dataclass(slots=True)
 class TreeRoot:
-    """What is known of one attempt's tree. `session` is the supervisor's pid, valid while the supervisor lives, and
-    afterwards for processes that started before `until`. `known` are processes that were found to belong to it.
+    """What is known of one attempt's tree.
+
+    `session` is the supervisor's pid, valid while the supervisor lives, and afterwards for processes that started
+    before `until`. `known` are processes that were found to belong to it.
     """
 
     tag: str
@@ -38,7 +40,7 @@ class TreeRoot:
 def find_trees(
     everything: Sequence[Process], roots: Iterable[TreeRoot], prefix: str, cgroup_tags: Mapping[int, str]
 ) -> dict[str, list[Process]]:
-    """The living processes of each root, by tag, supervisors included; never this process.
+    """Find the living processes of each root, by tag, supervisors included; never this process.
 
     A tag of this state folder (`prefix`) outweighs everything else. `cgroup_tags`: the tags of pids in cgroups.
     """
@@ -69,12 +71,12 @@ def find_trees(
 
 
 def _in_session(process: Process, root: TreeRoot | None) -> bool:
-    """A session's number is not reused while it has members."""
+    """Whether a process is in the session of this root: a session's number is not reused while it has members."""
     return root is not None and (root.until is None or process.start < root.until)
 
 
 def _find_inherited_owner(pid: int, owners: dict[int, str], parents: Mapping[int, int]) -> str:
-    """The owner of the nearest ancestor that has one."""
+    """Return the owner of the nearest ancestor that has one."""
     path: list[int] = []
     while pid and pid not in owners and pid in parents and len(path) < len(parents):
         path.append(pid)
@@ -104,7 +106,9 @@ class LiveAttempt:
 
 
 class ProcessTable:
-    """`ended` are attempts that may have left processes; `given_up` are tags of processes that can't be ended."""
+    """The attempts of this machine and their trees. `ended` are attempts that may have left processes; `given_up` are
+    tags of processes that can't be ended.
+    """
 
     def __init__(self, prefix: str) -> None:
         self._prefix = prefix
@@ -113,11 +117,11 @@ class ProcessTable:
         self.given_up: set[str] = set()
 
     def find_trees(self) -> dict[str, list[Process]]:
-        """The living processes of each attempt, by tag, in one pass over all processes."""
+        """Find the living processes of each attempt, by tag, in one pass over all processes."""
         return self._group(processes.list_processes())
 
     def find_leftovers(self) -> dict[str, list[Process]]:
-        """The processes that outlived their attempts, also those of earlier engines."""
+        """Find the processes that outlived their attempts, also those of earlier engines."""
         everything = processes.list_processes()
         for name in _find_unsupervised_tags(everything, self._prefix) - {root.tag for root in self._roots()}:
             self.ended[name] = TreeRoot(name)
@@ -138,7 +142,7 @@ class ProcessTable:
 
 
 def _find_unsupervised_tags(everything: Sequence[Process], prefix: str) -> set[str]:
-    """Tags of this state folder without a supervisor."""
+    """Return the tags of this state folder without a supervisor."""
     tagged = [process for process in everything if process.tag.startswith(prefix)]
     supervised = {
         process.tag
@@ -159,7 +163,7 @@ class CgroupMover:
         self._timer: Timer | None = None
 
     def schedule(self) -> None:
-        """An attempt has no cgroup yet."""
+        """Schedule moving an attempt that has no cgroup yet into one."""
         if self._timer is None and cgroup.parent_cgroup():
             self._timer = self._reactor.call_later(MIN_AGE_SECONDS, self._look)
 
@@ -178,7 +182,9 @@ class CgroupMover:
             self.schedule()
 
     def _move_all(self, old_enough: list[LiveAttempt]) -> None:
-        """On a busy machine a supervisor may not have started its command yet: that attempt is left for later."""
+        """Move attempts to cgroups. On a busy machine a supervisor may not have started its command yet: that attempt
+        is moved later.
+        """
         trees = self._table.find_trees() if old_enough else {}
         begun = [live for live in old_enough if any(each.pid != live.pid for each in trees[live.root.tag])]
         moving = [live for live in begun if _make_attempt_cgroup(live)]

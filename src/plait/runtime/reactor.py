@@ -1,4 +1,4 @@
-"""The reactor: one thread that waits for descriptors, timers and other threads, and calls back."""
+"""A reactor: one thread that waits for descriptors, timers and other threads, and calls back."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class _SelectTimer:
 
 
 class SelectReactor:
-    """A Reactor. An exception in a callback ends the loop."""
+    """A loop around a selector, as a Reactor. An exception in a callback ends the loop."""
 
     def __init__(self) -> None:
         self._selector = selectors.DefaultSelector()

@@ -38,9 +38,11 @@ _command_paths: dict[tuple[str, str], str] = {}
 
 @dataclass(frozen=True, slots=True)
 class PidFile:
-    """A pid and the signature that the supervisor was launched with, which is also on its command line.
+    """The content of a pidfile: a pid and the signature that the supervisor was launched with, which is also on its
+    command line.
 
-    `pid` 0: not written yet. The supervisor is about to, or died, or the file was made to prevent a launch.
+    `pid` 0: not written yet. The supervisor is about to write it, or has died, or the file was made to prevent a
+    launch.
     """
 
     pid: int = 0
@@ -48,31 +50,31 @@ class PidFile:
 
     @property
     def since(self) -> int:
-        """The supervisor started no earlier, in the unit of `Process.start`."""
+        """Return a time before which the supervisor didn't start, in the unit of `Process.start`."""
         since, _, _ = self.signature.partition(" ")
         return int(since) if since.isdecimal() else 0
 
     @property
     def is_from_another_boot(self) -> bool:
-        """Whether the machine was restarted since: then none of its processes can be left."""
+        """Whether the machine was restarted since: none of its processes can be left then."""
         _, _, boot = self.signature.partition(" ")
         return boot not in {"", processes.boot_id()}
 
 
 def make_signature() -> str:
-    """Distinguishes a supervisor that is launched now from earlier and later processes with its pid."""
+    """Make a signature that distinguishes a supervisor launched now from earlier and later processes with its pid."""
     boot = processes.boot_id()
     return f"{processes.clock_ticks()} {boot}" if boot else ""
 
 
 def read_pidfile(path: Path) -> PidFile | None:
-    """None: there is none. Raises OSError if it can't be read."""
+    """Read a pidfile; None if there is none. Raises OSError if it can't be read."""
     data = _read_small_file(path)
     return None if data is None else parse_pidfile(data)
 
 
 def _read_small_file(path: Path) -> bytes | None:
-    """Never waits for whatever may be there instead of a file."""
+    """Read a small file; None if there is none. Never waits, even if something else than a file is there."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except (FileNotFoundError, NotADirectoryError):
@@ -91,7 +93,7 @@ def parse_pidfile(data: bytes) -> PidFile:
 
 
 def block_launch(path: Path) -> bool:
-    """Make an empty pidfile, so that a supervisor that starts late does not run. False: there was one already."""
+    """Make an empty pidfile, so that a supervisor that starts late does not run. False if there was one already."""
     try:
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
     except FileExistsError:
@@ -100,20 +102,20 @@ def block_launch(path: Path) -> bool:
 
 
 def read_exit_status(path: Path) -> int | None:
-    """None: there is none, or it is incomplete. Raises OSError if it can't be read."""
+    """Read an exit status; None if there is none, or it is incomplete. Raises OSError if it can't be read."""
     data = _read_small_file(path)
     return int(data) if data is not None and _COMPLETE_STATUS.match(data) else None
 
 
 @cache
 def read_script() -> str:
-    """The supervisor's script, without comments: it is part of a command line."""
+    """Return the supervisor's script, without comments: it is part of a command line."""
     lines = Path(__file__).with_name("supervisor.sh").read_text("utf-8").splitlines()
     return "\n".join(line for line in lines if line and not line.lstrip().startswith("#"))
 
 
 def launch_supervisor(spec: AttemptSpec, folder: AttemptFolder, tag: str) -> int:
-    """The supervisor's pid. It is a child of this process."""
+    """Launch a supervisor as a child of this process, and return its pid."""
     if not spec.argv:
         raise WorldError(f"{spec.attempt} has no command to run")
     if not os.path.isdir(spec.workspace):  # noqa: PTH112 - faster
@@ -136,7 +138,7 @@ def launch_supervisor(spec: AttemptSpec, folder: AttemptFolder, tag: str) -> int
 
 
 def _find_command(name: str, path: str) -> str:
-    """The absolute path of a command, unless that depends on the current folder. It is searched once."""
+    """Return the absolute path of a command, unless that depends on the current folder. It is searched for once."""
     folders = path.split(os.pathsep)
     if "/" in name or not all(folder.startswith("/") for folder in folders):
         return name
@@ -150,7 +152,7 @@ def _find_command(name: str, path: str) -> str:
 
 
 def make_attempt_folder(folder: AttemptFolder) -> None:
-    """The attempt's folder, for its owner only."""
+    """Make the attempt's folder, accessible to its owner only. Raises WorldError."""
     try:
         make_private_folder(folder.path)
     except OSError as error:
@@ -182,7 +184,7 @@ def _spawn(argv: list[str], environment: Mapping[str, str], stdin: str, output: 
 
 
 def _close_descriptors_on_exec() -> None:
-    """No attempt inherits those that this process was started with: a folder's leads out of every sandbox."""
+    """Close the descriptors that this process was started with in new processes: a folder's leads out of every sandbox."""
     for name in os.listdir("/dev/fd"):  # noqa: PTH208 - faster
         with suppress(OSError):
             if int(name) > 2 and os.get_inheritable(int(name)):
@@ -190,7 +192,9 @@ def _close_descriptors_on_exec() -> None:
 
 
 def _popen(argv: list[str], environment: Mapping[str, str], stdin: str, output: str) -> int:
-    """Where posix_spawn has no setsid. Popen's `restore_signals` is enough: handlers do not survive exec."""
+    """Launch a process where posix_spawn has no setsid. Popen's `restore_signals` is enough: handlers do not survive
+    exec.
+    """
     with Path(stdin).open("rb") as read, os.fdopen(os.open(output, _OUTPUT_FLAGS, 0o600), "wb") as write:
         process = Popen(argv, env=environment, stdin=read, stdout=write, stderr=write, start_new_session=True)
     process.returncode = 0  # ExitWatcher waits for it, not this object
@@ -199,7 +203,7 @@ def _popen(argv: list[str], environment: Mapping[str, str], stdin: str, output: 
 
 @cache
 def _resettable_signals() -> list[int]:
-    """All that can be set: Python ignores some, and sh can't reset signals that it inherits as ignored."""
+    """List all signals that can be reset: Python ignores some, and sh can't reset signals that it inherits as ignored."""
     return [number for number in signal.valid_signals() if number not in {signal.SIGKILL, signal.SIGSTOP}]
 
 
@@ -230,7 +234,7 @@ def _make_launch_error(spec: AttemptSpec, folder: AttemptFolder, error: OSError)
 
 @dataclass(frozen=True, slots=True)
 class Supervisor:
-    """`fd`, where the system has pidfds, becomes readable when it exits; ExitWatcher closes it."""
+    """A running supervisor. `fd`, where the system has pidfds, becomes readable when it exits; ExitWatcher closes it."""
 
     pid: int
     start: int
@@ -238,14 +242,16 @@ class Supervisor:
 
 
 def supervisor_of_child(pid: int) -> Supervisor:
-    """The one that was just launched: its pid can't be reused before it is waited for."""
+    """Return the supervisor that was just launched: its pid can't be reused before it is waited for."""
     fd = processes.open_pidfd(pid)
     process = processes.read_process(pid) if fd is None else None
     return Supervisor(pid, process.start if process else 0, fd)
 
 
 def find_supervisor(folder: AttemptFolder, claim: PidFile, tag: str) -> Supervisor | None:
-    """None: it has exited. A reused pid, a dead process or another user's process is never mistaken for it."""
+    """Find an attempt's supervisor; None if it has exited. A reused pid, a dead process or another user's process is
+    never mistaken for it.
+    """
     if claim.pid:
         return None if claim.is_from_another_boot else _open_supervisor(folder, claim, tag)
     # It has not written its pid yet, or never will.
@@ -269,7 +275,7 @@ def _open_supervisor(folder: AttemptFolder, claim: PidFile, tag: str) -> Supervi
 
 
 def _is_supervisor(process: Process, folder: AttemptFolder, claim: PidFile, tag: str) -> bool:
-    """By its start time, its command line, and its tag if the system lets us see it."""
+    """Whether a process is the supervisor, by its start time, its command line, and its tag if the system reveals it."""
     if process.start < claim.since or process.tag not in {"", tag}:
         return False
     argv = processes.command_line(process.pid)  # a dead process has none
@@ -281,7 +287,9 @@ ExitCallback = Callable[[int | None], None]
 
 
 class ExitWatcher:
-    """Calls `over` once, with the supervisor's exit status (minus the signal's number), which is known of our child only."""
+    """Waits for supervisors. Calls `over` once, with the exit status (minus the signal's number), which is known only
+    of this process's child.
+    """
 
     def __init__(self, reactor: Reactor, supervisor: Supervisor, over: ExitCallback) -> None:
         self._reactor = reactor
@@ -329,7 +337,7 @@ class ExitWatcher:
 
 
 def _reap(pid: int) -> tuple[int | None, bool]:
-    """The exit status of our child (None: it runs), and whether it is our child."""
+    """Return the exit status of a child (None: it runs), and whether the process is this one's child."""
     try:
         found, status = os.waitpid(pid, os.WNOHANG)
     except ChildProcessError:

@@ -1,4 +1,4 @@
-"""Ending trees of processes: SIGINT, then SIGTERM, then SIGKILL, until none is left.
+"""Ends trees of processes: SIGINT, then SIGTERM, then SIGKILL, until none is left.
 
 All terminations share one pass over the machine's processes. A supervisor is spared, so that it can write the exit
 status; if it does not, it is killed too.
@@ -60,7 +60,7 @@ class Termination:
 
     @property
     def supervisor(self) -> int:
-        """0 if it has exited."""
+        """Return the supervisor's pid; 0 if it has exited."""
         return self.root.session if self.root.until is None else 0
 
 
@@ -68,7 +68,9 @@ FindTrees = Callable[[], Mapping[str, Sequence[Process]]]
 
 
 class Terminator:
-    """`find_trees` finds the living processes of every tree; `done` is called once for each tree that has ended."""
+    """Ends trees. `find_trees` finds the living processes of every tree; `done` is called once for each tree that has
+    ended.
+    """
 
     def __init__(
         self,
@@ -90,7 +92,7 @@ class Terminator:
         return tag in self._active
 
     def start(self, root: TreeRoot, stage: TerminationStage, *, leftover: bool = False) -> None:
-        """A termination that runs may advance to a later stage, never go back."""
+        """Start ending a tree. A termination that runs may advance to a later stage, but never goes back."""
         current = self._active.get(root.tag)
         if current is None:
             grace = self._grace(stage, leftover=leftover)
@@ -134,7 +136,7 @@ class Terminator:
         self._report_ended(trees)
 
     def _signal(self, termination: Termination, trees: Mapping[str, Sequence[Process]]) -> None:
-        """Each process gets each signal once; a stopped one is continued so that it can handle it."""
+        """Send each process each signal once; a stopped one is continued so that it can handle it."""
         if termination.stage is not TerminationStage.KILL and time.monotonic() - termination.since > termination.grace:
             self._advance(termination, TerminationStage(termination.stage + 1))
         if termination.stage is TerminationStage.KILL:
@@ -204,7 +206,9 @@ class Terminator:
 
 
 def _is_sandbox(process: Process) -> bool:
-    """Bwrap would die of the signal, and all in the sandbox with it, without grace. It ends with what it runs."""
+    """Whether the process is bwrap. It would die of the signal, and all in the sandbox with it, without grace; it ends
+    when its command does.
+    """
     argv = processes.command_line(process.pid)
     return bool(argv) and argv[0].rpartition("/")[2] == "bwrap"
 

@@ -1,7 +1,7 @@
-"""Masking a transcript on disk: each secret is overwritten by as many bytes, so that all offsets stay valid.
+"""Masks a transcript on disk: each secret is overwritten by as many bytes, so that all offsets stay valid.
 
-Memory is bounded, whatever the transcript's size. A crash in between leaves some secrets unmasked; masking again is fine.
-A process that still appends is not disturbed, but what it appends after the end of the scan isn't masked.
+Memory is bounded, whatever the transcript's size. A crash in between leaves some secrets unmasked; masking again is
+fine. A process that still appends is not disturbed, but what it appends after the end of the scan isn't masked.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _CHANGED = re.compile(rb"[^\0]+")
 
 
 def mask_transcript(path: Path, redactor: Redactor) -> int:
-    """Its size up to where it is masked now; 0 if there is none. Raises OSError."""
+    """Mask a transcript; return the size up to which it is masked, 0 if there is none. Raises OSError."""
     try:
         fd = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW)
     except FileNotFoundError:
@@ -52,7 +52,9 @@ def _find_masks(fd: int, redactor: Redactor, size: int) -> Iterator[tuple[int, b
 
 
 def _read_lines(fd: int, redactor: Redactor, size: int) -> Iterator[tuple[int, bytes, LineRedactor]]:
-    """Lines with their offsets; those that are too long in parts. Text on both sides of a gap doesn't belong together."""
+    """Yield lines with their offsets; those that are too long in parts. Text on both sides of a gap doesn't belong
+    together.
+    """
     mask_line = LineRedactor(redactor, mask_secret)
     at, rest, rest_at = 0, b"", 0
     while at < size:

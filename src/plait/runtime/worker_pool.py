@@ -43,8 +43,8 @@ class WorkerPool:
     ) -> CommandControl:
         """Run the job in a thread, after earlier jobs with the same key; then one of the two callbacks, in the loop.
 
-        `on_wait` gets the name of a program that a git command of the job waits for, and "" when that is over, in the loop
-        as well.
+        `on_wait` gets the name of a program that a git command of the job waits for, and "" when it no longer does; it
+        is called in the loop as well.
         """
 
         def report_wait(program: str) -> None:
@@ -63,7 +63,7 @@ class WorkerPool:
         return control
 
     def close(self) -> None:
-        """Wait for jobs that have started, so that nothing is left half done; the next engine does the others.
+        """Wait for jobs that have started, so that nothing is left incomplete; the next engine does the others.
 
         A job that waits for another program may wait for a person, so it is cancelled.
         """
@@ -77,7 +77,7 @@ class WorkerPool:
         self._threads.clear()
 
     def _start(self, key: Hashable, run: Work) -> None:
-        """Each kind of job, named by its key's first part, has its own threads: merges don't wait for checkouts."""
+        """Start a job in the threads of its kind, named by its key's first part: merges don't wait for checkouts."""
         kind = key[0] if isinstance(key, tuple) else key
         if kind not in self._threads:
             self._threads[kind] = ThreadPoolExecutor(MAX_THREADS, thread_name_prefix=f"worker-{kind}")

@@ -1,6 +1,6 @@
-"""Access to a workspace through a descriptor: no link is followed on the way to a file, whatever is renamed meanwhile.
+"""Accesses a workspace through a descriptor: no link is followed on the way to a file, whatever is renamed meanwhile.
 
-Also a file's line endings and byte order mark, which a new text keeps.
+Also handles a file's line endings and byte order mark, which a new text keeps.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _LOCK_BUSY = {errno.EWOULDBLOCK, errno.EAGAIN}
 
 
 class StagingError(WorldError):
-    """The call that raises this changed nothing, unless the message says so."""
+    """An error in staging files. The call that raises it changed nothing, unless the message says so."""
 
 
 class FileChangedError(StagingError):
@@ -31,7 +31,9 @@ class FileChangedError(StagingError):
 
 
 class WorkspaceFolder:
-    """It stays the same folder even if it is renamed or replaced by a link. Only one process at a time can open it."""
+    """A workspace's folder. It stays the same folder even if it is renamed or replaced by a link. Only one process at a
+    time can open it.
+    """
 
     def __init__(self, workspace: Path) -> None:
         try:
@@ -51,7 +53,9 @@ class WorkspaceFolder:
 
     @contextmanager
     def open_parent(self, path: str, *, make: bool = False) -> Iterator[tuple[int, str]]:
-        """The descriptor of a file's folder, and its name there. Raises FileNotFoundError if the folder is missing."""
+        """Open a file's folder; yield its descriptor, and the file's name there. Raises FileNotFoundError if the folder
+        is missing.
+        """
         *above, name = check_path(path).split("/")
         at = os.dup(self.fd)
         try:
@@ -79,7 +83,7 @@ class WorkspaceFolder:
         return inner
 
     def missing_folders(self, path: str) -> list[str]:
-        """The missing folders on the way to a file, the outermost first."""
+        """List the missing folders on the way to a file, the outermost first."""
         *above, _ = path.split("/")
         for count in range(1, len(above) + 1):
             folder = "/".join(above[:count])
@@ -88,7 +92,7 @@ class WorkspaceFolder:
         return []
 
     def lstat(self, path: str) -> os.stat_result | None:
-        """The path's own stat; links are not followed."""
+        """Return the path's own status, without following links; None if it does not exist."""
         try:
             with self.open_parent(path) as (folder, name):
                 return os.stat(name, dir_fd=folder, follow_symlinks=False)
@@ -96,7 +100,7 @@ class WorkspaceFolder:
             return None
 
     def read_bytes(self, path: str) -> tuple[bytes, int] | None:
-        """A file's content and mode; None if there is none."""
+        """Read a file's content and mode; None if there is none."""
         try:
             with self.open_parent(path) as (folder, name):
                 fd = os.open(name, _READ_FLAGS, dir_fd=folder)
@@ -113,7 +117,7 @@ class WorkspaceFolder:
 
 
 def check_path(path: str) -> str:
-    """Check that a path is normalised and inside the workspace."""
+    """Return the path if it is normalised and inside the workspace. Raises StagingError otherwise."""
     found = normalize_path(path)
     if isinstance(found, PathRefusal):
         raise StagingError(f"{_printable(path)}: {found.reason}")
@@ -140,7 +144,7 @@ _BOM = b"\xef\xbb\xbf"
 
 
 def decode_file(path: str, data: bytes) -> str:
-    """The text of a file, which must be UTF-8 text. If all line endings are CRLF, they become LF."""
+    """Decode a file, which must be UTF-8 text. If all line endings are CRLF, they become LF. Raises StagingError."""
     try:
         text = data.removeprefix(_BOM).decode()
     except UnicodeDecodeError:

@@ -1,6 +1,6 @@
-"""`python -m plait.runtime.contest_referee SPEC`: choose, and leave the winner's change in the workspace.
+"""`python -m plait.runtime.contest_referee SPEC`: chooses the winner, and leaves its change in the workspace.
 
-Which candidates fit onto the base, their order, and the best one's change.
+It finds out which candidates fit onto the base, ranks them, and applies the best one's change.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _MAX_DIFF_BYTES = 4 << 20  # bytes of a change that the judge's prompt may conta
 
 @dataclass(slots=True)
 class ContestRow:
-    """One candidate. `rank` 0: it is disqualified, and `why` says why."""
+    """What is known of one candidate. `rank` 0: it is disqualified, and `why` says why."""
 
     entrant: str
     rank: int = 0
@@ -41,7 +41,7 @@ class ContestRow:
 
 
 class RefereeReporter(EventReporter):
-    """Judges report from threads of their own."""
+    """Reports what the referee does. Judges report from threads of their own."""
 
     max_message_chars = 500
 
@@ -56,7 +56,7 @@ class RefereeReporter(EventReporter):
     def report_result(
         self, winner: str, why: str, rows: Sequence[ContestRow], ballot: BallotResult | None = None
     ) -> None:
-        """The file first: it must exist when the event is read."""
+        """Report the result. The file is written first: it must exist when the event is read."""
         self.save_choice(winner or None, why, rows)
         self.print_event("result", winner=winner, why=self.clean(why), ballot=ballot)
 
@@ -89,7 +89,7 @@ def _read_spec(file: Path) -> RefereeSpec:
 
 @dataclass(frozen=True, slots=True)
 class _Contestant:
-    """A candidate that fits. Without a score or a judge, the one with the smallest `key` wins."""
+    """A candidate whose change fits. Without a score or a judge, the one with the smallest `key` wins."""
 
     candidate: Candidate
     lines: int
@@ -101,7 +101,9 @@ class _Contestant:
 
 
 def select_winner(spec: RefereeSpec, reporter: RefereeReporter, rows: list[ContestRow]) -> None:
-    """`rows` gets what is known of each candidate, even if there is no winner. Raises JobError or PlaitError."""
+    """Select the winner. `rows` gets what is known of each candidate, even if there is no winner. Raises JobError or
+    PlaitError.
+    """
     rows += [ContestRow(candidate.task) for candidate in spec.candidates]
     known_rows = {row.entrant: row for row in rows}
     workspace, sandboxes = CandidateWorkspace(Path(spec.workspace), spec.base), ChildSandboxes.load(Path(spec.folder))
@@ -130,7 +132,7 @@ def _find_fitting(
     rows: Mapping[str, ContestRow],
     sandboxes: ChildSandboxes | None,
 ) -> dict[str, _Contestant]:
-    """The candidates whose change applies to the base and, with a score command, that have a score."""
+    """Return the candidates whose change applies to the base and, with a score command, that have a score."""
     left: dict[str, _Contestant] = {}
     for candidate in spec.candidates:
         row, fit = rows[candidate.task], workspace.apply(candidate)
@@ -155,7 +157,7 @@ def _rank_candidates(
     left: Mapping[str, _Contestant],
     sandboxes: ChildSandboxes | None,
 ) -> tuple[Sequence[str], str, BallotResult | None]:
-    """The candidates, best first, why the first one is the best, and what came of the votes of judges."""
+    """Return the candidates, best first, why the first one is the best, and the result of the judges' votes, if any."""
     plain = sorted(left, key=lambda name: left[name].key)
     if not plain or (len(plain) == 1 and not spec.votes):
         return plain, "it is the only one that can be taken", None

@@ -1,4 +1,4 @@
-"""Trying candidates in the contested task's workspace: each is applied to its base in turn, and the winner stays.
+"""Tries candidates in the contested task's workspace: each is applied to its base in turn, and the winner stays.
 
 With `--score`, a command of the user's prints a number for each candidate. The highest number wins.
 """
@@ -37,7 +37,7 @@ _MAX_KEPT_PATHS = 2000  # paths: more than a command line should hold
 
 @dataclass(frozen=True, slots=True)
 class CandidateFit:
-    """How a candidate's change fits onto the base: `objection` says why it does not; "": it fits."""
+    """How a candidate's change fits onto the base: `objection` says why it does not; empty if it fits."""
 
     objection: str = ""
     lines: int = 0
@@ -61,7 +61,7 @@ class CandidateWorkspace:
         )
 
     def _find_kept(self) -> tuple[str, ...]:
-        """The files that setup placed, and everything else that git ignores."""
+        """List the files that setup placed, and everything else that git ignores."""
         gitdir = Path(self._git.text("rev-parse", "--absolute-git-dir"))
         args = ("ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z")
         return tuple(dict.fromkeys((*read_setup_paths(gitdir), *self._git.run(*args).fields)))
@@ -92,12 +92,12 @@ class CandidateWorkspace:
         )
 
     def diff(self, max_bytes: int) -> str:
-        """The applied change as a patch, cut at the limit."""
+        """Return the applied change as a patch, cut at the limit."""
         args = ("diff", "--cached", "--no-color", "--no-ext-diff", "--no-textconv", self._base)
         return self._git.run(*args).out[:max_bytes].decode("utf-8", "replace")
 
     def _count_lines(self) -> int | None:
-        """How many lines were added or removed; None: there is no difference at all."""
+        """Count the lines that were added or removed; None if there is no difference at all."""
         args = ("diff", "--cached", "--numstat", "-z", "--no-renames", "--no-ext-diff", "--no-textconv")
         rows = [row.split("\t", 2) for row in self._git.run(*args, self._base).fields]
         if not rows:
@@ -118,9 +118,10 @@ _NUMBER = re.compile(r"[-+]?(?:\d{1,30}(?:\.\d{0,30})?|\.\d{1,30})(?:[eE][-+]?\d
 def score_candidate(
     command: str, workspace: Path, folder: Path, candidate: Candidate, sandboxes: ChildSandboxes | None = None
 ) -> tuple[float | None, str]:
-    """The last line of the command's output that is a number; None and the reason if it is disqualified.
+    """Return the last line of the command's output that is a number; None and the reason if the candidate is
+    disqualified.
 
-    Its output goes to files, so any amount is fine.
+    The output goes to files, so any amount is fine.
     """
     out, err = folder / "score.out", folder / "score.err"
     env = {**os.environ, "PLAIT_ENTRANT": candidate.task, "PLAIT_ENTRANT_AGENT": candidate.agent}

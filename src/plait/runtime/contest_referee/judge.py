@@ -61,7 +61,7 @@ class _JudgeSetup:
 
 @dataclass(frozen=True, slots=True)
 class _JudgeResult:
-    """A vote, or with `outcome` why there is none."""
+    """What a judge's run gave: a vote, or with `outcome` why there is none."""
 
     vote: Vote
     outcome: Outcome | None = None
@@ -80,7 +80,8 @@ class JudgePanel:
         self._reported = NO_SPEND
 
     def collect_votes(self, task: str, diffs: Mapping[str, str]) -> tuple[Vote, ...]:
-        """A vote of each judge about the entrants, or why there is none; votes of an earlier attempt are not asked for again.
+        """Collect a vote of each judge about the entrants, or why there is none; votes of an earlier attempt are kept
+        and not asked for again.
 
         Raises JobError, after the votes were reported, if only temporary failures prevent a quorum.
         """
@@ -168,7 +169,7 @@ class JudgePanel:
 
 
 def name_judges(judges: Sequence[AgentSpec]) -> list[str]:
-    """An agent's name; a second judge of the same name has a number."""
+    """Name the judges by their agents; a second judge of the same agent has a number."""
     names = [judge.name for judge in judges]
     numbers = [names[: n + 1].count(name) for n, name in enumerate(names)]
     return [f"{name} {number}" if number > 1 else name for name, number in zip(names, numbers, strict=True)]
@@ -192,7 +193,9 @@ class ContestJudge:
         self._last_output = 0.0
 
     def vote(self, task: str, diffs: Mapping[str, str], seed: str) -> _JudgeResult:
-        """Letters are given in an order that depends on `seed` alone, and an unreadable verdict is asked for once more."""
+        """Ask for a ranking. The order of the letters depends on `seed` alone, and after an unreadable verdict the
+        judge is asked once more.
+        """
         names = list(diffs)
         Random(seed).shuffle(names)  # noqa: S311 - no secret: only so that no agent is always first
         lettered = dict(zip(_CANDIDATE_LETTERS, names, strict=False))
@@ -226,13 +229,13 @@ class ContestJudge:
         return _JudgeResult(Vote(self._name, failure=why), outcome)
 
     def signal(self, number: signal.Signals) -> None:
-        """To its tool and whatever that started in its session."""
+        """Send a signal to the judge's tool and whatever that started in its session."""
         if self._tool is not None:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._tool.pid, number)
 
     def _write_question(self, child: ConfinedChild, task: str, diffs: Mapping[str, str], objection: str) -> Path:
-        """Where the judge finds it."""
+        """Write the question, and return the path where the judge finds it."""
         make_private_folder(child.files)
         files = {letter: str(self._setup.folder / f"{letter}.diff") for letter in diffs}
         for letter, diff in diffs.items():
@@ -293,7 +296,7 @@ class ContestJudge:
         self._last_output = time.monotonic()
 
     def _wait(self, results: Queue[ToolResult], ends_at: float) -> ToolResult:
-        """Its result; a judge that takes too long, or is silent for too long, is ended."""
+        """Wait for the tool's result; a judge that takes too long, or is silent for too long, is ended."""
         while True:
             now = time.monotonic()
             idle_at = self._last_output + self._setup.idle_seconds
@@ -310,7 +313,7 @@ class ContestJudge:
         return ToolResult(124, Outcome(Category.TIMEOUT, detail=why, spend=spend), None, "")
 
     def _end_tool(self, results: Queue[ToolResult]) -> Spend:
-        """End its tool and return what it reports to have spent, if it still does."""
+        """End the judge's tool and return what it reports to have spent, if it still does."""
         for number in (signal.SIGTERM, signal.SIGKILL):
             self.signal(number)
             with suppress(Empty):

@@ -1,4 +1,4 @@
-"""What a judge is asked, and its verdict: a JSON object of a fixed shape. Anything else is no vote.
+"""The question to a judge, and its verdict: a JSON object of a fixed shape. Anything else is no vote.
 
 A judge sees candidates as letters and can't recognise its own change.
 """
@@ -48,8 +48,10 @@ _RETRY_NOTE = "Your last answer had no valid verdict: {why}. Answer again, and e
 
 
 def build_question(task: str, diffs: Mapping[str, str], files: Mapping[str, str], objection: str = "") -> str:
-    """`diffs` and `files` by letter: the change (perhaps cut), and the file that has all of it. `objection` says what was
-    wrong with the verdict before.
+    """Build the question to a judge. `diffs` and `files` by letter: the change (perhaps cut), and the file that has all
+    of it.
+
+    `objection` says what was wrong with the last verdict.
     """
     max_chars = _MAX_DIFF_CHARS // max(1, len(diffs))
     parts = [_QUESTION, "## The task", _quote(_truncate_at_line(task, _MAX_TASK_CHARS))]
@@ -63,7 +65,7 @@ def build_question(task: str, diffs: Mapping[str, str], files: Mapping[str, str]
 
 
 class Verdict(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Letters of changes, best first, and those that must not be merged."""
+    """A judge's ranking: letters of changes, best first, and those that must not be merged."""
 
     ranking: list[str]
     rejected: list[str] = []
@@ -71,11 +73,11 @@ class Verdict(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class InvalidVerdictError(Exception):
-    """What is wrong with an answer. Its text is for people and for the judge."""
+    """An answer that is no verdict. Its text, for people and for the judge, says what is wrong."""
 
 
 def find_verdict(result: ToolResult, letters: Sequence[str]) -> Verdict:
-    """The verdict in what a judge's tool printed; raises InvalidVerdictError."""
+    """Find the verdict in what a judge's tool printed; raises InvalidVerdictError."""
     error = InvalidVerdictError("it has no JSON object with a ranking")
     for answer in _list_answers(result):
         try:
@@ -86,7 +88,9 @@ def find_verdict(result: ToolResult, letters: Sequence[str]) -> Verdict:
 
 
 def _list_answers(result: ToolResult) -> Iterator[str]:
-    """The last message of a tool that prints events; else its output, or a text in it, if that is one JSON object."""
+    """Yield the last message of a tool that prints events; else its output, or a text in it, if that is one JSON
+    object.
+    """
     if result.message:
         yield result.message
         return
@@ -102,7 +106,9 @@ def _list_answers(result: ToolResult) -> Iterator[str]:
 
 
 def parse_verdict(answer: str, letters: Sequence[str]) -> Verdict:
-    """Its last JSON object with a ranking, which begins in the first column of a line. Raises InvalidVerdictError."""
+    """Parse the last JSON object with a ranking in an answer. It begins in the first column of a line. Raises
+    InvalidVerdictError.
+    """
     for start in reversed([match.start() for match in _OBJECT_START.finditer(answer)]):
         try:
             found, _ = _decoder.raw_decode(answer, start)

@@ -1,1 +1,1 @@
-"""A model's job, done by the attempt's own process: `python -m plait.runtime.model_job SPEC`."""
+"""Does a model's job in the attempt's own process: `python -m plait.runtime.model_job SPEC`."""

@@ -1,4 +1,6 @@
-"""`python -m plait.runtime.model_job SPEC`: do one job; the exit status says whether it is done, the last line why not."""
+"""`python -m plait.runtime.model_job SPEC`: does one job. The exit status says whether it is done; if not, the last
+line says why.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,7 @@ def _execute(file: Path) -> int:
 
 
 def _read_instructions(spec: ModelJobSpec) -> str:
-    """With feedback, the whole prompt comes on standard input; else the task is enough."""
+    """Read the instructions. With feedback, the whole prompt comes on standard input; otherwise the task is enough."""
     prompt = sys.stdin.read(_MAX_PROMPT_CHARS).strip() if spec.feedback else ""
     return prompt or build_instructions(spec)
 

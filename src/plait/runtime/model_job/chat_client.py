@@ -1,4 +1,4 @@
-"""The model server: sends one conversation, and returns one answer, streamed and bounded.
+"""A client of the model server: sends one conversation, and returns one answer, streamed and bounded.
 
 The timeout measures silence: a server that sends nothing for that long has stalled, however much it sent before. An
 endless answer is stopped too.
@@ -39,7 +39,7 @@ _INSTALL_HINT = "Install it with: pip install 'plait[model]'"
 
 @dataclass(frozen=True, slots=True)
 class ChatReply:
-    """`cut`: the model reached its output limit."""
+    """The answer of a model. `cut`: the model reached its output limit."""
 
     text: str
     cut: bool = False
@@ -47,13 +47,13 @@ class ChatReply:
 
 class ChatClient:
     def __init__(self, settings: ModelConfig, key: str, reporter: JobReporter) -> None:
-        """Raises JobError if the client library is not installed."""
+        """Create the client. Raises JobError if the client library is not installed."""
         self._settings = settings
         self._reporter = reporter
         self._client = _create_client(settings, key)
 
     def complete(self, messages: Sequence[ChatMessage], model: str, *, lines: int) -> ChatReply:
-        """Raises JobError, also for an answer of more than `lines` lines."""
+        """Return the answer to a conversation. Raises JobError, also for an answer of more than `lines` lines."""
         written = _PartialReply(lines * _AVERAGE_LINE_CHARS)
         try:
             for chunk in self._stream(messages, model):
@@ -83,7 +83,7 @@ class ChatClient:
 
 
 class _PartialReply:
-    """The answer so far."""
+    """The part of an answer that has arrived so far."""
 
     def __init__(self, max_chars: int) -> None:
         self._max_chars = max_chars
@@ -114,7 +114,7 @@ class _PartialReply:
             raise JobError(f"the answer did not end: it was stopped after {self._size + self._thought:,} characters")
 
     def tokens(self, messages: Sequence[ChatMessage]) -> Tokens:
-        """An estimate if the server reports no tokens; a refused request costs nothing."""
+        """Return the tokens used, or an estimate if the server reports none; a refused request costs nothing."""
         if self._used is not None or not self.begun:
             return self._used or Tokens()
         return Tokens(sum(about(message.text) for message in messages), -(-(self._size + self._thought) // 4))
@@ -132,7 +132,7 @@ class _PartialReply:
 
 
 def _to_job_error(error: Exception, settings: ModelConfig, *, begun: bool) -> JobError:
-    """The error with its category. `begun`: the answer had begun to arrive."""
+    """Make an error with its category. `begun`: the answer had begun to arrive."""
     import openai
 
     url = settings.base_url
@@ -193,7 +193,7 @@ def _create_client(settings: ModelConfig, key: str) -> OpenAI:
 
 
 def _reasoning_text(delta: object) -> str:
-    """The reasoning of a model comes in a separate field, whose name depends on the server."""
+    """Return the reasoning of a model, which comes in a separate field whose name depends on the server."""
     texts = (getattr(delta, name, None) for name in ("reasoning_content", "reasoning"))
     return next((text for text in texts if isinstance(text, str)), "")
 

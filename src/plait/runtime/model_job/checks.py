@@ -1,4 +1,4 @@
-"""Checks: build, test and lint commands on the result. Their output is bounded; their environment lacks the API key."""
+"""Runs build, test and lint commands on the result. Their output is bounded; their environment lacks the API key."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class CheckRunner:
         self._reporter = reporter
 
     def run(self) -> CheckFailure | None:
-        """The first failure; None: all commands pass."""
+        """Run the commands; return the first failure, or None if all pass."""
         for command in self._commands:
             self._reporter.report_activity(command, ActivityKind.RUNS)
             code, output = self._run_command(command)
@@ -72,7 +72,7 @@ class CheckRunner:
         return process.returncode, output
 
     def _read_output(self, stream: IO[bytes], process: subprocess.Popen[bytes]) -> str:
-        """The end of the command's output, however long that is."""
+        """Read the end of the command's output, however long that is."""
         kept = b""
         while piece := _read_chunk(stream, process):
             kept = (kept + piece)[-_MAX_OUTPUT_BYTES:]
@@ -81,7 +81,7 @@ class CheckRunner:
 
 
 def _read_chunk(stream: IO[bytes], process: subprocess.Popen[bytes]) -> bytes:
-    """Empty once the command has exited, even if a process it left running could still print."""
+    """Read a chunk; empty once the command has exited, even if a process it left running could still print."""
     while True:
         over = process.poll() is not None
         if select([stream], [], [], 0 if over else _POLL_SECONDS)[0]:

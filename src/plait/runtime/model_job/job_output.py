@@ -1,4 +1,4 @@
-"""What a model job reports: a JSON line per event, and its result as a file."""
+"""Reports what a model job does: a JSON line per event, and its result as a file."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class JobReporter(EventReporter):
         self._kept = 0
 
     def report_progress(self, text: str, kind: ActivityKind = ActivityKind.SAYS) -> None:
-        """Progress of the same step: at most one line a second."""
+        """Report progress of the same step, with at most one line a second."""
         now = time.monotonic()
         if now - self._last_progress >= _PROGRESS_INTERVAL_SECONDS:
             self._last_progress = now
@@ -63,7 +63,7 @@ class JobReporter(EventReporter):
             self.print_event("usage", model=model, input=used.input, output=used.output, cached=used.cached)
 
     def save_text(self, name: str, text: str) -> None:
-        """Keep a prompt or an answer for people. A failure to write it is ignored."""
+        """Save a prompt or an answer for people. A failure to write it is ignored."""
         self._kept += 1
         with suppress(OSError, UnicodeError):
             write_private_file(self._folder / f"{self._kept:02}-{name}.md", self.redact(text))

@@ -1,4 +1,5 @@
-"""The server before a job starts: whether it is on this machine, whether it answers, and whether it has the model.
+"""Checks the server before a job starts: whether it is on this machine, whether it answers, and whether it has the
+model.
 
 A local Ollama that is installed but not running is started.
 """
@@ -42,7 +43,7 @@ def is_ollama_address(url: str) -> bool:
 
 
 def ollama_host(url: str) -> str:
-    """The `OLLAMA_HOST` for this address: host and port."""
+    """Return the `OLLAMA_HOST` for this address: host and port."""
     name = urlsplit(url).hostname or "127.0.0.1"
     return f"{'127.0.0.1' if name == 'localhost' else f'[{name}]' if ':' in name else name}:{_port(url)}"
 
@@ -71,7 +72,9 @@ _LOG_TAIL_BYTES = 4096  # bytes at the end of its output
 
 
 def check_server(settings: ModelConfig, model: str, reporter: JobReporter) -> None:
-    """Raises JobError. Only a server on this machine is checked: others report themselves what is wrong."""
+    """Check the server on this machine, and start Ollama if necessary; others report errors themselves. Raises
+    JobError.
+    """
     url = settings.base_url
     is_ollama = is_local(url) and _is_ollama(url)
     if not is_ollama and is_ollama_address(url) and not _is_port_taken(url):
@@ -86,7 +89,7 @@ def check_server(settings: ModelConfig, model: str, reporter: JobReporter) -> No
 
 
 def find_server_problem(settings: ModelConfig, models: Iterable[str]) -> str:
-    """Why no job could reach the server or its model; "" if nothing is known to be wrong. Starts nothing."""
+    """Say why no job could reach the server or its model; "" if no problem is known. Starts nothing."""
     url = settings.base_url
     if not is_local(url):
         return "" if getproxies() or _is_reachable(url) else f"nothing answers at {url}: check [model] base_url"
@@ -128,7 +131,9 @@ def _start_ollama(settings: ModelConfig, reporter: JobReporter) -> None:
 
 
 def _spawn_ollama(url: str, context: int, log: Path) -> int:
-    """Start it outside of this attempt's processes: other jobs use it, and it outlives this one. Returns its pid."""
+    """Start Ollama outside of this attempt's processes, because other jobs use it and it outlives this one. Returns its
+    pid.
+    """
     env = {name: value for name, value in os.environ.items() if not name.startswith("PLAIT_")}
     env.pop(TAG_VARIABLE, None)
     ollama_env = {"OLLAMA_HOST": ollama_host(url), "PLAIT_OLLAMA_LOG": str(log)}
@@ -168,7 +173,7 @@ def _wait_until_ready(url: str, pid: int, log: Path, reporter: JobReporter) -> N
 
 
 def _last_log_line(log: Path) -> str:
-    """The last line of its log, and where the log is."""
+    """Return the last line of Ollama's log, and where the log is."""
     with suppress(OSError):
         lines = [
             to_plain_text(line) for line in log.read_bytes()[-_LOG_TAIL_BYTES:].decode("utf-8", "replace").split("\n")
@@ -180,7 +185,7 @@ def _last_log_line(log: Path) -> str:
 
 @contextmanager
 def _startup_lock(reporter: JobReporter) -> Iterator[Path]:
-    """Hold a lock on the folder meanwhile. It is released when this process dies; Ollama doesn't inherit it."""
+    """Hold a lock on the folder during the start. It is released when this process dies; Ollama doesn't inherit it."""
     from platformdirs import user_cache_path  # only where there is something to start
 
     folder = user_cache_path("plait", appauthor=False) / "ollama"
@@ -198,7 +203,7 @@ def _is_ollama(url: str) -> bool:
 
 
 def _list_models(url: str) -> list[str] | None:
-    """None: the server doesn't list them."""
+    """List the models; None if the server doesn't list them."""
     content = _get_json(url, "/api/tags")
     listed = content.get("models") if isinstance(content, dict) else None
     if not isinstance(listed, list):
@@ -218,7 +223,7 @@ def _is_port_taken(url: str) -> bool:
 
 
 def _get_json(url: str, path: str) -> object:
-    """An answer of Ollama's own API; None: nothing answers, or it is not Ollama."""
+    """Return an answer of Ollama's own API; None if there is no answer, or if it is not from Ollama."""
     parts = urlsplit(url)  # beside the OpenAI-compatible one
     try:
         with build_opener(ProxyHandler({})).open(

@@ -45,7 +45,7 @@ _MAX_VERDICT_LINES = 400  # lines of one answer
 
 
 def run_job(spec: ModelJobSpec, instructions: str, reporter: JobReporter, result: JobResult) -> None:
-    """Raises JobError after undoing all changes. `result` is filled in along the way."""
+    """Run a job. Raises JobError after undoing all changes. `result` is filled in along the way."""
     settings = spec.settings
     reporter.report_phase("preflight")
     server = ChatClient(settings, _find_api_key(settings), reporter)
@@ -59,7 +59,7 @@ def run_job(spec: ModelJobSpec, instructions: str, reporter: JobReporter, result
 
 
 def _find_api_key(settings: ModelConfig) -> str:
-    """A missing key is no error for a server on this machine, which usually needs none."""
+    """Find the API key. A missing key is no error for a server on this machine, which usually needs none."""
     key = os.environ.get(settings.key or "", "")
     if settings.key and not key and not is_local(settings.base_url):
         raise JobError(f"{settings.key}, which [model] key names, is not set", Category.AUTH)
@@ -70,7 +70,7 @@ class TextReader(Protocol):
     """The files of a workspace, or of the commit that one starts from."""
 
     def read(self, path: str) -> str | None:
-        """None if there is no such file; raises StagingError if it may not be read or is no text."""
+        """Read a file; None if there is no such file. Raises StagingError if it may not be read or is no text."""
 
     def read_or_none(self, path: str) -> str | None: ...
 
@@ -78,7 +78,7 @@ class TextReader(Protocol):
 def build_first_prompt(
     spec: ModelJobSpec, files: TextReader, tracked: frozenset[str], systems: Mapping[str, str]
 ) -> tuple[tuple[ChatMessage, ...], int]:
-    """What the model of a first attempt would be sent first, and how many prompts there are. Raises JobError."""
+    """Build the first prompt that the model of a first attempt would get, and count all prompts. Raises JobError."""
     inputs = _gather_inputs(spec, job_prompts.build_instructions(spec), files, tracked, JobResult(spec.task))
     turns = _list_turns(inputs.job)
     return _build_turn_prompt(spec, replace(inputs, systems=systems, only=turns[0])), len(turns)
@@ -100,12 +100,12 @@ def _gather_inputs(
 
 
 def _make_job(touches: tuple[str, ...]) -> ModelJob:
-    """An ordinary task's files as a job, which reviewing and repairing need."""
+    """Turn an ordinary task's files into a job, which reviewing and repairing need."""
     return ModelJob(touches[0] if touches else "", ModelJobMode.EDIT, outputs=touches, targets=touches)
 
 
 def _read_texts(staging: TextReader, paths: Iterable[str]) -> dict[str, str]:
-    """The texts of the existing files. Raises JobError for a path that a job may not name."""
+    """Read the texts of the existing files. Raises JobError for a path that a job may not name."""
     try:
         texts = {path: staging.read(path) for path in paths}
     except StagingError as error:
@@ -123,7 +123,7 @@ def _list_tracked(spec: ModelJobSpec) -> frozenset[str]:
 def _build_context(
     spec: ModelJobSpec, job: ModelJob, own: PromptInputs, staging: TextReader, tracked: frozenset[str]
 ) -> JobContext:
-    """The files that the job names and other useful ones; not those it changes, which are shown as such."""
+    """Gather the files that the job names and other useful ones; not those it changes, which are shown as such."""
     limits = ContextLimits(spec.settings.context_lines, spec.settings.context_tokens)
     changed = {*job_spec.writable_paths(job), job.tests}
     given = {path: staging.read_or_none(path) for path in job.context if posixpath.normpath(path) not in changed}
@@ -132,7 +132,7 @@ def _build_context(
 
 
 def _read_system_prompts(spec: ModelJobSpec, staging: StagedWrites) -> dict[str, str]:
-    """The system prompts of the repository, by name: those of the folder that is set, else those beside the jobs."""
+    """Read the system prompts of the repository, by name: those of the configured folder, else those beside the jobs."""
     folder = job_prompts.find_prompts_folder(spec)
     prompts: dict[str, str] = {}
     with suppress(OSError):  # there is no such folder
@@ -145,7 +145,7 @@ def _read_system_prompts(spec: ModelJobSpec, staging: StagedWrites) -> dict[str,
 
 
 def _read_prompt(spec: ModelJobSpec, staging: StagedWrites, file: Path) -> str | None:
-    """No link in the workspace is followed: its target would be sent to a server."""
+    """Read a prompt. No link in the workspace is followed: its target would be sent to a server."""
     if file.is_relative_to(spec.workspace):
         return staging.read_or_none(file.relative_to(spec.workspace).as_posix())
     try:
@@ -155,7 +155,7 @@ def _read_prompt(spec: ModelJobSpec, staging: StagedWrites, file: Path) -> str |
 
 
 class _JobRunner:
-    """Without a job in its spec, it does an ordinary task: in one turn, by whole files or edits."""
+    """Does one job. Without a job in its spec, it does an ordinary task: in one turn, by whole files or edits."""
 
     def __init__(  # noqa: PLR0913, PLR0917 - each is a thing of its own
         self,
@@ -202,7 +202,7 @@ class _JobRunner:
             self._run_turn(turn, self._build_prompt(turn, feedback))
 
     def _rewrite(self, reasons: str) -> None:
-        """A single answer is corrected in its conversation; several are written again from the beginning."""
+        """Write again. A single answer is corrected in its conversation; several are written from the beginning."""
         self._staging.undo()
         self._files = {}
         self._reporter.report_phase("writing again")
@@ -238,7 +238,7 @@ class _JobRunner:
         return answers.parse_reply_files(text, self._staging.read_or_none, allowed=allowed, max_lines=max_lines)
 
     def _max_lines(self, turn: str | None) -> int:
-        """By how many files the answer has, at most."""
+        """Return the maximum number of lines of an answer, by how many files it has at most."""
         if self._spec.job is None:
             files = len(self._spec.touches) or _DEFAULT_MAX_FILES
         elif turn is None:
@@ -266,7 +266,7 @@ class _JobRunner:
         return answer
 
     def _pass_checks(self) -> None:
-        """Raises JobError if the model can't repair it within its rounds."""
+        """Run the checks, and let the model repair what fails. Raises JobError if it can't within its rounds."""
         if self._spec.settings.checks:
             self._reporter.report_phase("checks")
         while (failed := self._run_checks()) is not None:
@@ -277,7 +277,7 @@ class _JobRunner:
             self._repair(failed)
 
     def _run_checks(self) -> CheckFailure | None:
-        """Run the checks, which may reformat files: the reformatted files are what is repaired and reviewed."""
+        """Run the checks, which may reformat files: the reformatted files are repaired and reviewed."""
         failed = self._checks.run()
         for path in self._files:
             with suppress(StagingError):
@@ -285,7 +285,7 @@ class _JobRunner:
         return failed
 
     def _repair(self, failed: CheckFailure) -> None:
-        """One round of repair. An unusable answer counts as a round."""
+        """Do one round of repair. An unusable answer counts as a round."""
         inputs = self._result_inputs
         messages = job_prompts.build_repair_prompt(inputs, self._files, failed.command, failed.output)
         reply = self._ask(messages, self._spec.model, self._max_lines(None))
@@ -312,7 +312,7 @@ class _JobRunner:
 
     @property
     def _result_inputs(self) -> PromptInputs:
-        """For the files to review: of a task that isn't a job, those it wrote."""
+        """Return the inputs for the files to review: for a task that isn't a job, those it wrote."""
         return self._inputs if self._spec.job is not None else replace(self._inputs, job=_make_job(tuple(self._files)))
 
     def _take_retry(self, why: str, category: Category = Category.VERIFY) -> None:
@@ -330,7 +330,7 @@ class _JobRunner:
 
 
 def _list_turns(job: ModelJob) -> tuple[str | None, ...]:
-    """One file per turn, or None: all remaining files."""
+    """List the turns: one file per turn, or None for all remaining files."""
     first = (job.tests,) if job.tests else ()
     one_by_one = job.sequential and job_spec.writes_whole_files(job)
     return (*first, *job_spec.output_paths(job)) if one_by_one else (*first, None)

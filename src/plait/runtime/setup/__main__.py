@@ -1,4 +1,4 @@
-"""`python -m plait.runtime.setup SPEC -- COMMAND…`: prepare the workspace, then become the command."""
+"""`python -m plait.runtime.setup SPEC -- COMMAND…`: prepares the workspace, then becomes the command."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _prepare(spec_file: Path) -> None:
 
 
 def _restore_locale() -> None:
-    """Python replaces the C locale in the environment; the agent gets the original, if the system reveals it."""
+    """Restore the original locale, if the system reveals it: Python replaces the C locale in the environment."""
     with suppress(OSError):
         given = Path("/proc/self/environ").read_bytes().split(b"\0")
         os.environ.pop("LC_CTYPE", None)

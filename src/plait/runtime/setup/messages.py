@@ -1,4 +1,4 @@
-"""Messages that people read in the transcript, one line each."""
+"""Prints messages that people read in the transcript, one line each."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MAX_PATHS = 5  # files in one line
 
 
 def to_single_line(text: str) -> str:
-    """On one line, without control characters."""
+    """Put a text on one line, without control characters."""
     line = "; ".join(part for each in text.splitlines() if (part := each.strip()))
     clean = "".join(each if each.isprintable() else "\N{REPLACEMENT CHARACTER}" for each in line)
     return clean if len(clean) <= _MAX_LENGTH else f"{clean[:_MAX_LENGTH]}…"
@@ -25,7 +25,7 @@ def summarize_paths(paths: Sequence[str]) -> str:
 
 
 def print_message(text: str) -> None:
-    """A closed standard output is ignored."""
+    """Print a message; a closed standard output is ignored."""
     with suppress(OSError):
         os.write(1, f"plait: {to_single_line(text)}\n".encode("utf-8", "replace"))
 

@@ -1,7 +1,8 @@
-"""Preparing a workspace: copies and links once for each task, the setup command whenever its inputs have changed.
+"""Prepares a workspace: copies and links once for each task, and runs the setup command whenever its inputs have
+changed.
 
-The metadata lists files before they are made, and says so when all are there. An interrupted preparation starts again,
-and what it left is not taken for an agent's change.
+The metadata lists files before they are made, and records when all exist. An interrupted preparation starts again, and
+what it left is not mistaken for an agent's change.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from plait.system.disk import DiskBudget
 
 
 def is_setup_needed(spec: SetupSpec) -> bool:
-    """Whether there is anything to do for this workspace, or to warn about. A few reads, rarely a call of git."""
+    """Whether there is anything to do for this workspace, or to warn about. Takes a few reads, rarely a call of git."""
     try:
         metadata = read_setup_metadata(spec.workspace)
         return _are_files_due(metadata, spec) or _is_setup_due(metadata, spec)
@@ -110,7 +111,7 @@ def _select(spec: SetupSpec) -> _SelectedFiles:
 
 
 def _list_placed(files: _SelectedFiles, tracked: TrackedFiles, workspace: Path, before: set[str]) -> Iterator[str]:
-    """The paths that will be made: a folder as one, unless git tracks some of it; no file that is already there."""
+    """Yield the paths that will be made: a folder as one, unless git tracks some of it; no file that exists already."""
     for path in (*files.links, *files.copies):
         plain = path.rstrip("/")
         if tracked.has_below(plain):

@@ -1,7 +1,7 @@
-"""Select ignored files of the checkout, and copy or link them into a workspace and nowhere else.
+"""Selects ignored files of the checkout, and copies or links them into a workspace and nowhere else.
 
-No link is followed, and files that git tracks stay untouched. Everything is created in a temporary folder first and then
-renamed, so a file under its final name is complete.
+No link is followed, and files that git tracks stay untouched. Everything is created in a temporary folder first and
+then renamed, so a file under its final name is complete.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ _GLOB_CHARACTERS = frozenset("*?[!\\")
 
 
 def find_checkout_top(top: Path) -> Path | None:
-    """The top of the checkout that contains this folder; None in a bare repository, or without one."""
+    """Return the top of the checkout that contains this folder; None in a bare repository, or without one."""
     result = Git(top).run("rev-parse", "--show-toplevel", codes=(0, 128))
     return Path(result.text) if result.code == 0 and result.text else None
 
 
 def find_include_file(top: Path) -> Path | None:
-    """`.worktreeinclude`, which other worktree tools read too, if it is a file."""
+    """Return `.worktreeinclude`, which other worktree tools read too, if it is a file."""
     path = top / INCLUDE_FILE
     try:
         status = path.lstat()
@@ -43,7 +43,9 @@ def find_include_file(top: Path) -> Path | None:
 
 
 def select_files(top: Path, patterns: Sequence[str], file: Path | None = None) -> list[str]:
-    """Paths from the top, as gitignore's rules match them; one that ends in a slash is a folder with all that is in it."""
+    """List the paths from the top that match by gitignore's rules; one that ends in a slash is a folder with all that
+    is in it.
+    """
     named = [*(["--exclude-from", str(file)] if file else []), *(f"--exclude={each}" for each in patterns)]
     if not named:
         return []
@@ -60,7 +62,7 @@ def is_covered(paths: Collection[str], path: str) -> bool:
 
 
 def explain_missed(top: Path, patterns: Sequence[str], found: Sequence[str]) -> Iterator[str]:
-    """Why plain names among the patterns match nothing."""
+    """Yield why plain names among the patterns match nothing."""
     for each in patterns:
         name = each.strip("/")
         if _GLOB_CHARACTERS & {*each} or not name or any(name == path.strip("/") for path in found):
@@ -74,14 +76,16 @@ def explain_missed(top: Path, patterns: Sequence[str], found: Sequence[str]) -> 
 
 
 def _list_ignored(top: Path, *flags: str) -> set[str]:
-    """Git lists a folder matched as a whole alone, and a folder of which all files match before those files."""
+    """List ignored paths. Git lists a folder that matches as a whole by itself, and one whose files all match before
+    those files.
+    """
     paths = Git(top).run("ls-files", "-z", "--others", "--ignored", "--directory", *flags).fields
     parents = {folder for path in paths for folder in _parent_folders(path)}
     return {path for path in paths if path not in parents}
 
 
 def _parent_folders(path: str) -> Iterator[str]:
-    """All folders around it, each with a slash at its end."""
+    """Yield all folders around a path, each with a slash at its end."""
     at = path.find("/")
     while 0 <= at < len(path) - 1:
         yield path[: at + 1]
@@ -89,7 +93,7 @@ def _parent_folders(path: str) -> Iterator[str]:
 
 
 class TrackedFiles:
-    """Paths from the top, also those that a sparse checkout leaves out."""
+    """The tracked paths of a workspace, also those that a sparse checkout leaves out."""
 
     def __init__(self, workspace: Path) -> None:
         self._known = frozenset(Git(workspace).run("ls-files", "-z").fields)
@@ -113,7 +117,9 @@ _FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class FilePlacer:
-    """`ours` are the paths that an earlier, perhaps interrupted process created; they may be replaced."""
+    """Copies and links files into a workspace. `ours` are the paths that an earlier, perhaps interrupted process
+    created; they may be replaced.
+    """
 
     def __init__(
         self,
@@ -150,7 +156,7 @@ class FilePlacer:
             waiting += self._with_parent(root, each, partial(self._copy_one, root, each))
 
     def link(self, root: Path, path: str) -> None:
-        """A link to it."""
+        """Make a link to a path of `root`."""
         path = path.rstrip("/")
         target = str(root / path)
 
@@ -171,14 +177,14 @@ class FilePlacer:
         self._with_parent(root, path, linked)
 
     def _clear(self) -> None:
-        """Delete the file that hides the folder from git last."""
+        """Remove the temporary folder. The file that hides it from git is deleted last."""
         there = _lstat(str(self._stage))
         if there is not None and stat.S_ISDIR(there.st_mode):
             remove_tree(self._stage / _COPY)
         remove_tree(self._stage)
 
     def _with_parent(self, root: Path, path: str, then: Callable[[int, str], list[str]]) -> list[str]:
-        """Call with the parent folder's descriptor, unless git tracks something in the way, or a link leads out."""
+        """Call `then` with the parent folder's descriptor, unless git tracks something in the way, or a link leads out."""
         if self._tracked.contains(path):
             return []
         above, _, name = path.rpartition("/")
@@ -232,7 +238,7 @@ class FilePlacer:
         return is_covered(self._ours, path) and not stat.S_ISDIR(kind) and stat.S_IFMT(there.st_mode) == kind
 
     def _open_folder(self, root: Path, parts: list[str]) -> int:
-        """A descriptor of the folder; missing folders are created with the modes they have in `root`."""
+        """Return a descriptor of the folder; missing folders are created with the modes they have in `root`."""
         folder, at = str(root), os.open(self._workspace, _FOLDER_FLAGS & ~os.O_NOFOLLOW)
         for part in parts:
             folder = f"{folder}/{part}"

@@ -1,4 +1,4 @@
-"""The setup command of new workspaces, run once for all workspaces in which it would have the same result.
+"""Runs the setup command of new workspaces, once for all workspaces in which it would have the same result.
 
 Its spec is a small file without secrets, for `python -m plait.runtime.setup`.
 """
@@ -37,9 +37,10 @@ MAX_CACHE_BYTES = 10 << 30  # that results of setup commands may take in the cac
 
 @dataclass(frozen=True, slots=True)
 class SetupSpec:
-    """`top` is the checkout, `cache` keeps results of setup commands, `failed` is the file for an error message.
+    """The setup of one workspace.
 
-    `sandbox` are the words that go before the setup command. The other fields are those of a WorkspaceSetup; `spare` and `keep`
+    `top` is the checkout, `cache` keeps results of setup commands, `failed` is the file for an error message. `sandbox`
+    are the words that go before the setup command. The other fields are those of a WorkspaceSetup; `spare` and `keep`
     are the limits above.
     """
 
@@ -72,7 +73,7 @@ def build_spec(  # noqa: PLR0913 - four paths
 
 
 def build_setup_command(spec_file: Path) -> tuple[str, ...]:
-    """The command that prepares the workspace and then becomes the one whose words follow.
+    """Return a command that prepares the workspace and then becomes the one whose words follow.
 
     -E: PYTHON… variables are meant for the agent, and may name files of the workspace.
     """
@@ -96,7 +97,7 @@ def read_spec(path: Path) -> SetupSpec:
 
 
 def read_failure(spec_file: Path) -> str | None:
-    """Why the setup failed; None: it did not, or has not ended."""
+    """Say why the setup failed; None if it did not, or has not ended."""
     try:
         return read_spec(spec_file).failed.read_text("utf-8", "replace")
     except (OSError, WorldError):
@@ -109,7 +110,9 @@ _SHELL = "/bin/sh"
 
 
 def hash_setup(spec: SetupSpec) -> str:
-    """The cache key: a hash of the command, what it makes, the kind of machine, and the content of what it reads."""
+    """Return the cache key: a hash of the command, what it makes, the kind of machine, and the content of what it
+    reads.
+    """
     machine = (sys.platform, os.uname().machine)
     content = (
         1,
@@ -127,7 +130,7 @@ def hash_files(spec: SetupSpec) -> str:
 
 
 def normalize_paths(paths: Sequence[str]) -> tuple[str, ...]:
-    """Raises WorldError for a path outside the workspace, or in .git."""
+    """Normalize paths of the workspace. Raises WorldError for one outside of it, or in .git."""
     return tuple(_normalize_path(path) for path in paths)
 
 
@@ -155,7 +158,7 @@ def _hash_inputs(workspace: Path, reads: Sequence[str]) -> list[tuple[str, str]]
 
 
 def _hash_file(workspace: Path, path: str) -> str:
-    """A link is followed."""
+    """Hash a file; a link is followed."""
     try:
         fd = os.open(workspace / path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except OSError as error:
@@ -187,7 +190,7 @@ class SetupRunner:
         self._has_reported_wait = False
 
     def run(self) -> tuple[str, ...]:
-        """Those of `makes` that exist afterwards. Raises WorldError."""
+        """Run the setup; return those of `makes` that exist afterwards. Raises WorldError."""
         self._note(self._list_made(TrackedFiles(self._workspace)))
         if not (self._makes and self._spec.reads):
             self._run_command()  # its result can't be cached
@@ -222,7 +225,7 @@ class SetupRunner:
             self._git.run("clean", "-ffdxq", "--", f":(literal){path}")
 
     def _fetch_cached(self, cache: TreeCache) -> bool:
-        """Copy from the cache, over no tracked file. False: not all of it could be read."""
+        """Copy the result from the cache, over no tracked file. False if not all of it could be read."""
         self._clear()
         warnings = WarningPrinter()
         copier = TreeCopier(DiskBudget(self._workspace, self._spec.spare), warnings.add)
@@ -266,7 +269,7 @@ class SetupRunner:
                 print_message(f"warning: setup made no {path}")
 
     def _store(self, cache: TreeCache) -> None:
-        """A failure is only a warning: setup runs again in the next workspace."""
+        """Store the result in the cache. A failure is only a warning: setup runs again in the next workspace."""
         if not self._may_store or not all(self._is_inside(path) for path in self._makes):
             return
         known, top = TrackedFiles(self._workspace), len(str(self._workspace)) + 1
@@ -285,12 +288,12 @@ class SetupRunner:
             print_message("warning: the result of setup is not cached for other workspaces")
 
     def _is_inside(self, path: str) -> bool:
-        """Whether it exists, and no link on the way leads out of the workspace."""
+        """Whether the path exists, and no link on the way leads out of the workspace."""
         whole = self._workspace / path
         return os.path.lexists(whole) and whole.parent.resolve() == (self._workspace.resolve() / path).parent
 
     def _list_made(self, tracked: TrackedFiles) -> list[str]:
-        """What is no agent's change: the folders that setup makes, except tracked files in them."""
+        """List what is no agent's change: the folders that setup makes, except tracked files in them."""
         found: list[str] = []
         for path in self._makes:
             if tracked.has_below(path):
@@ -300,7 +303,7 @@ class SetupRunner:
         return found
 
     def _list_stray(self, before: set[str], made: Sequence[str]) -> list[str]:
-        """Other untracked files that it made, also in submodules."""
+        """List other untracked files that setup made, also in submodules."""
         stray = sorted(
             path
             for path in self._list_untracked() - before
