@@ -83,11 +83,11 @@ def create_bundle(
     *,
     boundary: Sequence[str] | None = None,
 ) -> bytes:
-    """A bundle of the commits of `refs`, by the names that they get in it; empty if the receiver has everything.
+    """Make a bundle of the commits of `refs`, by the names that they get in it; empty if the receiver has everything.
 
-    `have` are commits of the receiver; those that are unknown here are ignored. `boundary` are those that the new commits
-    follow, if that is known, and then all of both are here. Raises UserError for a partial clone, and WorldError if a commit is
-    missing, the bundle gets too large or the disk is full.
+    `have` are commits of the receiver; those that are unknown here are ignored. `boundary` are those that the new
+    commits follow, if that is known, and then all of both exist here. Raises UserError for a partial clone, and
+    WorldError if a commit is missing, the bundle gets too large or the disk is full.
     """
     if {*refs.values()} <= {*have}:
         return b""
@@ -174,7 +174,9 @@ def _write_pack(git: Git, tips: Collection[str], held: Collection[str], file: IO
 
 @contextmanager
 def open_bundle(git_dir: Path, data: bytes) -> Iterator[IO[bytes]]:
-    """A large one is copied to a file: git reads it from there. Raises WorldError."""
+    """Open a bundle's data as a file. Large data is copied to a file on disk, because git reads it from there. Raises
+    WorldError.
+    """
     if len(data) <= _MAX_PIPED_BYTES:
         yield io.BytesIO(data)
         return
