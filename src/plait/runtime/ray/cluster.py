@@ -1,7 +1,7 @@
-"""What plait uses of Ray. No other file imports it.
+"""The connection to a Ray cluster. No other file imports Ray.
 
-Ray's functions have no useful types: decorators replace classes and methods by proxies. So what comes from them is Any here,
-and has a type of ours when it leaves.
+Ray's functions have no useful types: decorators replace classes and methods by proxies. So what comes from them is Any
+here, and gets a type of plait's before it is returned.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _users = 0
 
 
 def import_ray() -> Any:  # Ray's own functions
-    """Raises UserError if the extra is not installed."""
+    """Import Ray. Raises UserError if the extra is not installed."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     try:
         import nacl.public  # noqa: F401
@@ -56,7 +56,9 @@ def import_ray() -> Any:  # Ray's own functions
 
 @dataclass(frozen=True, slots=True)
 class ClusterNode:
-    """`slots`: the attempts that the node says it takes; without that resource in the cluster, one for each CPU."""
+    """A node of the cluster. `slots`: how many attempts the node offers to run; if no node of the cluster offers any,
+    one for each CPU.
+    """
 
     id: str
     name: str
@@ -76,7 +78,9 @@ class Cluster:
     """A connection to a cluster, shared by all that this process opens. Everything here can block, and is for threads."""
 
     def __init__(self, address: str) -> None:
-        """Raises WorldError if the cluster can't be reached, and UserError without the extra or with an unusable address."""
+        """Connect. Raises WorldError if the cluster can't be reached, and UserError without the extra or with an
+        unusable address.
+        """
         self._address = resolve_address(address)
         self._ray = import_ray()
         self._is_closed = False
@@ -105,7 +109,7 @@ class Cluster:
             _users += 1
 
     def close(self) -> None:
-        """Waits for calls of other threads: Ray crashes if it is shut down during one."""
+        """Disconnect after waiting for calls of other threads: Ray crashes if it is shut down during one."""
         global _users  # noqa: PLW0603
         with self._idle:
             if self._is_closed:
@@ -119,7 +123,7 @@ class Cluster:
                     self._ray.shutdown()
 
     def list_nodes(self) -> Sequence[ClusterNode]:
-        """Those that are alive. Raises WorldError."""
+        """List the nodes that are alive. Raises WorldError."""
         with self._explaining("the cluster"):
             # ray.nodes() aborts this process if the head dies meanwhile.
             client = self._ray._private.worker.global_worker.gcs_client  # noqa: SLF001
@@ -128,7 +132,7 @@ class Cluster:
         return [_make_node(row, has_slots=has_slots) for row in rows]
 
     def open_gateway(self, node: ClusterNode, folder: str) -> Any:
-        """The node's actor, which is made if there is none. Returns at once, whether or not it can be made."""
+        """Open the node's actor, which is made if there is none. Returns at once, whether or not it can be made."""
         from plait.runtime.ray.gateway import Gateway
 
         ray = self._ray
@@ -149,19 +153,19 @@ class Cluster:
             return actor.remote(node.id, folder, end_actor)
 
     def send(self, gateway: Any, method: str, *args: bytes) -> Call:
-        """Raises NodeGoneError or WorldError."""
+        """Send a request to a node's actor. Raises NodeGoneError or WorldError."""
         with self._explaining("the node"):
             return Call(getattr(gateway, method).remote(*args))
 
     def start_task(self, node: ClusterNode, function: Callable[..., bytes], *args: object) -> Call:
-        """Have a node call a function of a module that it has, too."""
+        """Call a function on a node that has its module, too."""
         strategy = self._ray.util.scheduling_strategies.NodeAffinitySchedulingStrategy(node.id, soft=False)
         with self._explaining(node.name):
             task = self._ray.remote(function).options(num_cpus=0, max_retries=0, scheduling_strategy=strategy)
             return Call(task.remote(*args))
 
     def wait(self, calls: Sequence[Call], seconds: float) -> list[Call]:
-        """Those that are answered, or have failed."""
+        """Wait until at least one call is answered or has failed, at most this many seconds. Return all such calls."""
         if not calls:
             return []
         by_ref = {call.ref: call for call in calls}
@@ -172,7 +176,7 @@ class Cluster:
         return [by_ref[ref] for ref in ready]
 
     def get(self, call: Call, seconds: float = 0.0) -> bytes:
-        """The answer. Raises NodeGoneError, also if there is none after this time."""
+        """Return the answer to a call. Raises NodeGoneError, also if there is none after this time."""
         with self._explaining("the node"):
             return bytes(self._ray.get(call.ref, timeout=seconds))
 
@@ -214,12 +218,12 @@ class Cluster:
 
 
 def abandon_connection() -> None:
-    """Let this process exit although Ray does not return: it would wait for a head that hangs, without end."""
+    """Let this process exit even if Ray does not return: it would wait without end for a head that hangs."""
     atexit.unregister(import_ray().shutdown)
 
 
 def end_actor() -> None:
-    """In the actor: end it, so that it is not started again. Raises an error of Ray's."""
+    """End the actor that this runs in, so that it is not started again. Raises an error of Ray's."""
     ray = import_ray()
     ray.kill(ray.get_runtime_context().current_actor, no_restart=True)
 
@@ -235,7 +239,7 @@ def _make_node(row: Any, *, has_slots: bool) -> ClusterNode:  # Any: Ray's GcsNo
 
 
 def resolve_address(address: str) -> str:
-    """The head's host:port, from RAY_ADDRESS if `address` is auto; auto if that is not set. Raises UserError."""
+    """Return the head's host:port, from RAY_ADDRESS if `address` is auto; auto if that is not set. Raises UserError."""
     named = os.environ.get("RAY_ADDRESS") or "auto" if address == "auto" else address
     if named != "auto" and ("://" in named or not _HOST_AND_PORT.fullmatch(named)):
         raise UserError(
@@ -246,8 +250,9 @@ def resolve_address(address: str) -> str:
 
 
 def require_head(address: str) -> None:
-    """Raises OSError at once where Ray would try for minutes, and say little: nothing listens there, or nothing that answers
-    as gRPC servers do, with settings of HTTP/2.
+    """Raise OSError at once where Ray would try for minutes without a useful message.
+
+    This is so if nothing listens at the address, or if it doesn't answer as gRPC servers do, with settings of HTTP/2.
     """
     host, _, port = address.rpartition(":")
     if not host:
@@ -265,7 +270,9 @@ def require_head(address: str) -> None:
 
 
 def require_local_node(address: str) -> None:
-    """Raises WorldError at once where Ray would look for a minute: a process connects through a node of its own machine."""
+    """Raise WorldError at once where Ray would search for a minute: a process connects through a node of its own
+    machine.
+    """
     services = import_ray()._private.services  # noqa: SLF001
     if address != "auto" and not services.find_node_ids():
         raise WorldError(

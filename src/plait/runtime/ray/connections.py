@@ -49,7 +49,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class ConnectionEvents:
-    """What is called in the loop's thread."""
+    """The callbacks of the connections, called in the loop's thread."""
 
     on_reply: Callable[[NodeLink, PollReply, bool], None]  # the last is True if the reply lists all attempts
     on_node_lost: Callable[[NodeLink], None]
@@ -57,7 +57,7 @@ class ConnectionEvents:
 
 
 class Connections:
-    """`links` are changed in the thread, under `lock`."""
+    """The engine's links to the nodes. `links` are changed in the thread, under `lock`."""
 
     def __init__(  # noqa: PLR0913, PLR0917 - what to connect to, for whom, and what to tell
         self,
@@ -94,16 +94,18 @@ class Connections:
 
     @property
     def has_listed_nodes(self) -> bool:
-        """True: the nodes of the cluster that it is connected to are known."""
+        """Whether the nodes of the cluster have been listed since it was connected to."""
         return self._refreshed_at > 0.0
 
     def find(self, node: str) -> NodeLink:
-        """The node's link, also if it is not in the cluster now: then it is lost when its lease must have run out."""
+        """Find the node's link. One that is not in the cluster now is lost when its lease must have run out."""
         with self.lock:
             return self.links.setdefault(node, NodeLink(node))
 
     def is_gone(self, link: NodeLink) -> bool:
-        """Whether nothing there can be reached any more: a node that joins the cluster again is another one."""
+        """Whether nothing on this node can be reached any more: if it joins the cluster again, it counts as another
+        node.
+        """
         return link.is_lost or (self.has_listed_nodes and not link.is_alive)
 
     def list(self) -> Sequence[NodeLink]:
@@ -111,7 +113,7 @@ class Connections:
             return list(self.links.values())
 
     def watch(self, link: NodeLink, attempt: Attempt, transcript_bytes: int) -> None:
-        """Get what it prints from now on."""
+        """Get what the attempt prints from now on."""
         size = FileTranscript(self._state.attempt(attempt).transcript).size()
         with self.lock:
             link.offsets.setdefault(attempt, size)
@@ -123,12 +125,12 @@ class Connections:
             link.limits.pop(attempt, None)
 
     def list_attempts(self, link: NodeLink) -> Sequence[Attempt]:
-        """Those on a node whose output is read."""
+        """List the attempts on a node whose output is read."""
         with self.lock:
             return tuple(link.offsets)
 
     def drop_output(self, link: NodeLink, attempt: Attempt) -> None:
-        """Have the node delete what it printed: all of it is here."""
+        """Have the node delete what the attempt printed, because all of it is on this machine."""
         with self.lock:
             link.kept.add(attempt)
 
@@ -138,7 +140,7 @@ class Connections:
             link.version = 0
 
     def close(self, *, leave: bool) -> None:
-        """`leave`: this engine holds nothing on any node."""
+        """Close all connections. `leave`: this engine holds nothing on any node."""
         self._should_leave = leave
         self._closing.set()
         self._check_timer.cancel()
@@ -346,7 +348,7 @@ class Connections:
         self._reactor.call_soon(partial(self._events.on_reply, link, reply, is_complete))
 
     def _store_chunks(self, link: NodeLink, chunks: Sequence[wire.Chunk]) -> bool:
-        """False: this machine can't write them now."""
+        """Write chunks to their transcripts. False if this machine can't write them now."""
         for chunk in chunks:
             with self.lock:
                 offset, limit = link.offsets.get(chunk.attempt), link.limits.get(chunk.attempt, 0)
@@ -382,7 +384,7 @@ class Connections:
         self._disk_problem = problem
 
     def _check_answers(self) -> None:
-        """In the loop: the thread may be waiting for a head that hangs."""
+        """Check, in the loop, which nodes are silent or lost: the thread may be waiting for a head that hangs."""
         limit = self._config.lease * 1.05 + LEASE_MARGIN
         for link in self.list():
             with self.lock:  # or an answer could come in between
@@ -396,7 +398,7 @@ class Connections:
 
 
 def compare_versions(version: str, python: str) -> str:
-    """Why a node with these versions of plait and Python can't work for this machine; empty: it can."""
+    """Say why a node with these versions of plait and Python can't work for this machine; empty if it can."""
     if version != __version__:
         return f"it has plait {version}, and the engine {__version__}: install the same version on both"
     ours = platform.python_version_tuple()[:2]

@@ -1,8 +1,8 @@
-"""What a node has of one engine: a mirror, worktrees, a lease, and the attempts with what became of them.
+"""What a node stores for one engine: a mirror, worktrees, a lease, and the attempts with what became of them.
 
-Everything is in a folder of its own: mirror.git, worktrees/, state/. Attempts are run by a LocalExecutor, so that processes,
-transcripts, setup, sandboxes and captures are the same as on the engine's machine. When the lease has run out, the engine's
-attempts are ended and their work is saved.
+Everything is in a folder of its own: mirror.git, worktrees/, state/. Attempts are run by a LocalExecutor, so that
+processes, transcripts, setup, sandboxes and captures are the same as on the engine's machine. When the lease has run
+out, the engine's attempts are ended and their work is saved.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ MIRROR = "mirror.git"
 
 @dataclass(slots=True)
 class NodeAttempt:
-    """`version` is the space's when `report` changed last."""
+    """An attempt on this node. `version` is the version of the engine's space in which `report` changed last."""
 
     report: AttemptReport
     version: int
@@ -73,7 +73,7 @@ class NodeAttempt:
 
 @dataclass(frozen=True, slots=True)
 class _Result:
-    """What an attempt left, committed as `spec` says; done once that and the bundle are made."""
+    """What an attempt left, committed as `spec` says. `reply` is done when both the commit and the bundle are made."""
 
     spec: CaptureSpec
     reply: Future[wire.CaptureReply] = field(default_factory=Future)
@@ -81,7 +81,7 @@ class _Result:
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """Of an attempt, on disk."""
+    """The record of an attempt on disk."""
 
     attempt: Attempt
     base: str
@@ -89,10 +89,13 @@ class _Kept:
 
 
 class EngineSpace:
-    """What the node has of one engine. Everything but `read_chunks`, `has_news`, `starting`, and what says that it runs in a
-    worker, is called in the loop's thread. It is the ExecutorCallbacks of its executor.
+    """What the node stores for one engine. It is the ExecutorCallbacks of its executor.
 
-    `has_left`: an engine has ended, and none has sent a request since. `is_leaving`: so this is being given back.
+    Everything is called in the loop's thread, except `read_chunks`, `has_news`, `starting`, and methods that are
+    described as running in a worker.
+
+    `has_left`: an engine has ended, and none has sent a request since. `is_leaving`: because of that, everything here
+    is being released.
     """
 
     def __init__(
@@ -164,7 +167,7 @@ class EngineSpace:
             self._results[attempt] = self._commit_result(known.capture)
 
     def take_result(self, spec: CaptureSpec) -> Future[wire.CaptureReply]:
-        """Commit what an attempt left, unless that was done since it exited, or is being done."""
+        """Commit what an attempt left, unless that has been done since it exited, or is being done."""
         result = self._results.pop(spec.attempt, None)
         is_usable = result is not None and result.spec == spec
         if result is None or not is_usable or (result.reply.done() and result.reply.exception() is not None):
@@ -175,7 +178,9 @@ class EngineSpace:
         result, attempt = _Result(spec), spec.attempt
 
         def report(change: CapturedChange) -> None:
-            """Once, as soon as there is a pack: what git does after that is for what comes next on this node."""
+            """Report the result once, as soon as it has a pack: what git does after that only serves what comes next on
+            this node.
+            """
             if not result.reply.done():
                 bundle = create_result_bundle(self.mirror, attempt, change.tip, spec.base, change.pack)
                 result.reply.set_result(wire.CaptureReply(replace(change, files=(), pack=""), bundle))
@@ -193,21 +198,21 @@ class EngineSpace:
         return result
 
     def has_run_before(self, attempt: Attempt) -> bool:
-        """The task's attempt before this one ran here, so its workspace is as that has left it."""
+        """Whether the task's attempt before this one ran here, so that its workspace is as that attempt left it."""
         known = self.attempts.get(replace(attempt, n=attempt.n - 1))
         return known is not None and known.report.state == EXITED
 
     def is_working(self, batch: str, task: str) -> bool:
-        """Whether an attempt of the task is running or about to."""
+        """Whether an attempt of the task is running or about to run."""
         return any(known.is_active for each, known in self.attempts.items() if (each.batch, each.task) == (batch, task))
 
     def find_base(self, batch: str, task: str) -> str:
-        """The commit that the task started from; empty: its attempts were forgotten with their lease."""
+        """Return the commit that the task started from; empty if its attempts were forgotten with their lease."""
         own = (known for each, known in self.attempts.items() if (each.batch, each.task) == (batch, task))
         return next((known.base for known in own), "")
 
     def release(self, request: wire.Release, base: str) -> None:
-        """In a worker: save what the engine has not got of the task's work, and give its workspace back."""
+        """Release a task's workspace in a worker, after saving the work that the engine does not have."""
         worktrees = self.workspaces.worktrees
         worktrees.save_results(request.batch, request.task, request.taken, base)
         worktrees.release(request.batch, request.task)
@@ -231,7 +236,7 @@ class EngineSpace:
             self.changed.notify_all()
 
     def report_again(self, attempt: Attempt) -> None:
-        """The engine that starts it may not know the last report."""
+        """Report an attempt again, because the engine that starts it may not know the last report."""
         known = self.attempts[attempt]
         with self.changed:
             self.version += 1
@@ -240,7 +245,7 @@ class EngineSpace:
 
     @contextmanager
     def starting(self, attempt: Attempt) -> Iterator[None]:
-        """One request to start an attempt after the other: an engine repeats one that was not answered."""
+        """Handle requests to start an attempt one after the other: an engine repeats a request that was not answered."""
         with self._started:
             self._started.wait_for(lambda: attempt not in self._starting)
             self._starting.add(attempt)
@@ -252,7 +257,7 @@ class EngineSpace:
                 self._started.notify_all()
 
     def reserve(self, spec: AttemptSpec) -> None:
-        """Raises NodeDiskFullError."""
+        """Record a new attempt. Raises NodeDiskFullError."""
         self.version += 1
         report = AttemptReport(spec.attempt, PREPARING)
         base = spec.task_base or spec.base
@@ -268,7 +273,7 @@ class EngineSpace:
         replace_file(self.root / ATTEMPTS_FILE, msgspec.json.encode(kept))
 
     def _adopt_all(self) -> None:
-        """The attempts that this node's last service had."""
+        """Adopt the attempts of the service that ran on this node before."""
         try:
             kept = msgspec.json.decode((self.root / ATTEMPTS_FILE).read_bytes(), type=list[_Kept])
         except (OSError, msgspec.MsgspecError):
@@ -290,7 +295,7 @@ class EngineSpace:
                     self.executor.terminate(each.attempt, at_once=True)  # so that it never starts
 
     def renew(self, envelope: Envelope) -> None:
-        """Called with each request, before anything else is done with it."""
+        """Renew the lease. Called with each request, before anything else is done with it."""
         self.lease.seconds = envelope.lease_seconds
         self.is_leaving = self.has_left = False
         self.sessions[envelope.session] = read_boot_clock()
@@ -327,7 +332,7 @@ class EngineSpace:
         self.is_releasing = False
 
     def number_answer(self) -> int:
-        """The number of an answer that is sent now."""
+        """Return a number for an answer that is sent now. After an expired lease, this starts a new one."""
         if self.is_expired and not (self.is_releasing or self.is_leaving):
             self.is_expired = False
             self.lease.begin()
@@ -350,7 +355,7 @@ class EngineSpace:
         return chunks
 
     def _measure_memory(self) -> None:
-        """From time to time: it takes a look at every process of the machine."""
+        """Measure the memory from time to time: this reads every process of the machine."""
         with suppress(OSError):
             self.memory = {**self.executor.measure_memory()}
         self._memory_timer = self._reactor.call_later(MEMORY_SECONDS, self._measure_memory) if self.active else None
@@ -362,21 +367,21 @@ class EngineSpace:
         self.save()
 
     def delete_output(self, attempts: Collection[Attempt]) -> None:
-        """What they printed may have secrets, and the engine has all of it."""
+        """Delete what ended attempts printed: it may contain secrets, and the engine has all of it."""
         for attempt in attempts:
             known = self.attempts.get(attempt)
             if known is not None and known.report.state in {EXITED, LOST}:
                 self.state.attempt(attempt).transcript.unlink(missing_ok=True)
 
     def begin_removal(self, batch: str) -> bool:
-        """False: an attempt of the batch is here again."""
+        """Mark a batch as being removed. False if an attempt of the batch is here again."""
         if any(each.batch == batch for each in self.attempts):
             return False
         self.removing.add(batch)
         return True
 
     def remove_batch(self, batch: str) -> None:
-        """In a worker: what is left of a batch that has ended."""
+        """Remove, in a worker, what is left of a batch that has ended."""
         git = open_git(self.mirror)
         part = ref_component(batch)
         patterns = (f"{ATTEMPTS}/{part}/", f"{SAVED}/{part}/", f"refs/heads/plait/task-{part}-*")
@@ -387,7 +392,7 @@ class EngineSpace:
         remove_tree(self.root / "checkouts" / part)
 
     def forget_all(self) -> None:
-        """Nothing runs here any more, and the engine is gone."""
+        """Delete the records of an engine that no longer exists and has nothing running here."""
         for name in (ATTEMPTS_FILE, LEASE_FILE):
             (self.root / name).unlink(missing_ok=True)
 

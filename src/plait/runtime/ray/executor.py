@@ -1,9 +1,9 @@
-"""RayExecutor: attempts on the nodes of a Ray cluster.
+"""Runs attempts on the nodes of a Ray cluster.
 
-An attempt waits here for a node with a free slot, is sent there with the commits that the node lacks, and is watched by the
-polls of `connections`. `remote_attempt` decides what follows from what happens, `node_choice` where attempts go; here that is
-carried out. What is known of an attempt is in its folder on this machine (`placements`, and the transcript as far as it was
-read), so that everything but starting it is answered without a call to the cluster.
+An attempt waits here for a node with a free slot, is sent there with the commits that the node lacks, and is watched by
+the polls of `connections`. `remote_attempt` decides what follows from an event, `node_choice` where attempts run; this
+module carries that out. What is known of an attempt is in its folder on this machine (`placements`, and the transcript
+as far as it was read), so that everything but starting it is answered without a call to the cluster.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ FULL_SECONDS = 0.05
 
 
 class RayExecutor:
-    """An Executor."""
+    """Runs attempts on a cluster. It is an Executor."""
 
     def __init__(  # noqa: PLR0913, PLR0917 - as open_ray_executor
         self,
@@ -107,7 +107,7 @@ class RayExecutor:
         return "" if node_choice.count_slots(nodes) else node_choice.explain_no_slots(nodes)
 
     def list_nodes(self) -> Sequence[NodeStatus]:
-        """Those that have left the cluster are listed for as long as their attempts may continue."""
+        """List the nodes; those that have left the cluster are listed for as long as their attempts may continue."""
         active = self._count_active()
         links = [each for each in self.connections.list() if each.node is not None]
         names = {link.name for link in links if link.is_alive}  # a node that was started again is another one
@@ -126,7 +126,7 @@ class RayExecutor:
         return found
 
     def end_leftovers(self) -> int:
-        """Each node ends what its own attempts left."""
+        """Do nothing: each node ends what its own attempts left."""
         return 0
 
     def can_stay(self, attempt: Attempt) -> bool:
@@ -234,7 +234,7 @@ class RayExecutor:
         return self.connections.find(self._watched[attempt].node)
 
     def _count_active(self) -> Counter[str]:
-        """The attempts on each node."""
+        """Count the attempts on each node."""
         return Counter(each.node for each in self._watched.values() if each.end is None)
 
     def _list_known_nodes(self) -> list[Node]:
@@ -242,13 +242,13 @@ class RayExecutor:
         return [link.view(active[link.id], now) for link in self.connections.list() if link.node is not None]
 
     def _place_soon(self) -> None:
-        """There may be room for attempts that wait, or none any more."""
+        """Place waiting attempts soon: there may be room for them now, or none any more."""
         if self._place_timer is None and not self._is_closed:
             wait = self._full_at + FULL_SECONDS - time.monotonic()
             self._place_timer = self._reactor.call_later(max(0.0, wait), self._place_all)
 
     def _place_all(self) -> None:
-        """Give every attempt that waits a node, as far as there is room."""
+        """Give every waiting attempt a node, as far as there is room."""
         self._place_timer = None
         queued = [each for each in self._watched.values() if each.is_queued]
         if queued and (why := self.no_slots_reason):  # they wait in the engine, where people see the reason
@@ -270,7 +270,7 @@ class RayExecutor:
                 self._withdraw_hopeless(state.attempt, wanted, [*nodes.values()])
 
     def _withdraw_hopeless(self, attempt: Attempt, wanted: Wanted, nodes: Sequence[Node]) -> None:
-        """If no node can ever take it."""
+        """Withdraw an attempt that no node can ever run, or report that its start failed."""
         if wanted.stays and not node_choice.list_suitable(nodes, wanted):
             self._perform(attempt, steps.Withdraw("the node with the task's workspace can't be used"))
         elif why := node_choice.explain_unsuitable(nodes, wanted):
@@ -299,7 +299,7 @@ class RayExecutor:
         )
 
     def _send_termination(self, attempt: Attempt) -> None:
-        """Repeated until its node has said how it ended."""
+        """Ask the attempt's node to end it, and repeat this until the node has reported its end."""
         state = self._watched.get(attempt)
         if state is None or self._is_closed:
             return
@@ -372,7 +372,9 @@ class RayExecutor:
         report_result(self._callbacks, attempt, placement.result)
 
     def _on_node_lost(self, link: NodeLink) -> None:
-        """Its lease has run out there, too: nothing that was sent there runs any more, or can end well."""
+        """Report the attempts of a lost node as lost. Its lease has run out there, too: nothing that was sent there
+        still runs, or can end well.
+        """
         if self._is_closed:
             return
         why = f"its node {link.name} has not answered for {self._config.lease:g} s"
@@ -383,8 +385,9 @@ class RayExecutor:
         self._place_soon()
 
     def _release_stale(self, link: NodeLink, attempt: Attempt) -> None:
-        """A node still has an attempt whose end is known here. If the node was lost meanwhile, fetch the work that it saved, and
-        give the workspace back.
+        """Release an attempt that a node still has and whose end is known here.
+
+        If the node was lost meanwhile, fetch the work that it saved, and release the workspace.
         """
         placement = self._placements.read(attempt)
         if placement is None or placement.node != link.id or placement.is_running:
@@ -398,7 +401,9 @@ class RayExecutor:
         self.workspaces.release_on(link, *key)
 
     def _end_stale(self, link: NodeLink, attempt: Attempt) -> None:
-        """A node still runs an attempt that was declared lost, and may run elsewhere under another name: end it."""
+        """End an attempt that a node still runs although it was declared lost, and may run elsewhere under another
+        name.
+        """
         placement = self._placements.read(attempt)
         if placement is None or placement.why is None:
             return
@@ -411,5 +416,5 @@ class RayExecutor:
 
 
 def _forget_lack(link: NodeLink, tools: str) -> None:
-    """The node may have them by now."""
+    """Forget that the node lacks these tools: they may be installed now."""
     link.lacks.pop(tools, None)

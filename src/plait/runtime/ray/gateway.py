@@ -1,7 +1,7 @@
 """The actor of a node: it brings requests to the node's daemon, which it starts when needed.
 
-There is one for each node, detached and named, so that all engines use the same. It can't read what it carries. When the
-daemon has ended since nothing is left to do, the actor ends, too.
+There is one for each node, detached and named, so that all engines use the same. It can't read what it carries. When
+the daemon has ended because nothing is left to do, the actor ends, too.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _NODE_FILE = "node"
 
 
 class Gateway:
-    """`end` ends the actor, so that Ray does not start it again."""
+    """Passes requests to the node's daemon. `end` ends the actor, so that Ray does not start it again."""
 
     def __init__(self, node: str, folder: str, end: Callable[[], None]) -> None:
         self._node = node
@@ -44,8 +44,10 @@ class Gateway:
         threading.Thread(target=self._watch, daemon=True).start()
 
     def describe(self, version: bytes) -> bytes:
-        """NodeFacts, encoded, for an engine of this version of plait. If that is another one, nothing is started, and this actor,
-        which may be older than what is installed here, doesn't stay for it.
+        """Return NodeFacts, encoded, for an engine of this version of plait.
+
+        For another version, nothing is started, and this actor, which may be older than what is installed here, doesn't
+        stay for it.
         """
         problem, key = _find_problem(), b""
         if not problem and version == __version__.encode():
@@ -58,7 +60,7 @@ class Gateway:
         return wire.encode(facts)
 
     def ask(self, data: bytes) -> bytes:
-        """The daemon's answer, or empty if it has another key now, or this actor was not asked for its key."""
+        """Return the daemon's answer; empty if it has another key now, or if this actor was not asked for its key."""
         if self._folder is None:
             return b""
         try:
@@ -73,7 +75,7 @@ class Gateway:
             return node_daemon.ensure_running(self._claim_folder())
 
     def _claim_folder(self) -> Path:
-        """This node's own: several nodes may be on one machine, or share a home folder."""
+        """Claim a folder for this node: several nodes may be on one machine, or share a home folder."""
         if self._folder is None:
             host = socket.gethostname()
             own = (file.parent for file in self._root.glob(f"*/{_NODE_FILE}") if file.read_text() == self._node)
@@ -86,7 +88,7 @@ class Gateway:
         return self._folder
 
     def _watch(self) -> None:
-        """Start a daemon that was killed again; end when there is none to serve."""
+        """Start a daemon that was killed once more; end the actor when it has no daemon to serve."""
         while True:
             time.sleep(WATCH_SECONDS)
             with self._lock:  # or a daemon that is being started would be taken for one that has ended
@@ -111,12 +113,12 @@ class Gateway:
 
 
 def find_root(folder: str) -> Path:
-    """Where this machine keeps what the setting names."""
+    """Return the folder of the setting on this machine; an environment variable overrides it."""
     return Path(os.environ.get(FOLDER_VARIABLE) or Path.home() / folder)
 
 
 def _find_problem() -> str:
-    """Why no attempt can run here."""
+    """Say why no attempt can run here; empty if attempts can."""
     if shutil.which("git") is None:
         return "there is no git: install git 2.38 or newer there"
     try:

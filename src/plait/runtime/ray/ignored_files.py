@@ -1,7 +1,7 @@
-"""The ignored files of a checkout that workspaces on other machines are set up with: sent as an archive.
+"""Sends the ignored files of a checkout that workspaces on other machines are set up with, as an archive.
 
-On the node they are put into a folder that stands for the checkout, where everything is ignored: the setup of a workspace
-then copies and links them as it does on the engine's machine.
+On the node they are put into a folder that stands for the checkout, where everything is ignored: the setup of a
+workspace then copies and links them as it does on the engine's machine.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ MAX_BYTES = 1 << 30
 
 
 def pack_ignored_files(checkout: Path, setup: WorkspaceSetup) -> bytes:
-    """Empty: nothing is declared, or nothing is there. Raises WorldError or OSError."""
+    """Pack the files; empty if none are declared, or none exist. Raises WorldError or OSError."""
     top = find_checkout_top(checkout)
     if top is None:
         return b""
@@ -59,7 +59,7 @@ class _LimitedBuffer(io.BytesIO):
 
 
 def _add(archive: tarfile.TarFile, top: Path, path: str) -> None:
-    """A file, a link within the checkout, or a folder with such. Anything else is left out."""
+    """Add a file, a link within the checkout, or a folder with such. Anything else is left out."""
 
     def keep(member: tarfile.TarInfo) -> tarfile.TarInfo | None:
         member.uid = member.gid = 0
@@ -73,8 +73,10 @@ def _add(archive: tarfile.TarFile, top: Path, path: str) -> None:
 
 
 def unpack_ignored_files(checkout: Path, data: bytes | None) -> None:
-    """Make the folder that stands for the checkout, if it is not there yet: attempts may be using it. No member of the archive
-    can be put outside of it, or link there. Raises WorldError; MissingFilesError if there is neither a folder nor an archive.
+    """Make the folder that stands for the checkout, unless it exists: attempts may be using it.
+
+    No member of the archive can be put outside of it, or link there. Raises WorldError; MissingFilesError if there is
+    neither a folder nor an archive.
     """
     if checkout.exists():
         return

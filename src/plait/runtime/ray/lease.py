@@ -1,7 +1,7 @@
 """An engine's lease on a node: how long the node keeps the engine's attempts without a request from it.
 
-It counts from when the node sent the last answer that the engine says it has seen, so that a request that was delayed can't renew
-it. Its end is kept in a file, for the service that follows if this one is killed.
+It counts from when the node sent the last answer that the engine reports as seen, so that a request that was delayed
+can't renew it. Its end is stored in a file, for the service that follows if this one is killed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ SAVE_SECONDS = 1.0  # between two saves; the next service may end it so much too
 
 
 class Lease:
-    """`end` is by the clock of this boot. A file of an earlier service goes before `seconds`."""
+    """A lease. `end` is by the clock of this boot. If an earlier service left a file, that overrides `seconds`."""
 
     def __init__(self, file: Path, seconds: float) -> None:
         self.seconds = seconds
@@ -36,11 +36,11 @@ class Lease:
 
     @property
     def is_long_over(self) -> bool:
-        """The engine is not expected to come back."""
+        """Whether the lease ran out so long ago that the engine is not expected to come back."""
         return read_boot_clock() > self.end + self.seconds
 
     def number_answer(self) -> int:
-        """The number of an answer that is sent now."""
+        """Return a number for an answer that is sent now."""
         self._number += 1
         self._answers[self._number] = read_boot_clock()
         while len(self._answers) > ANSWERS_KEPT:
@@ -48,23 +48,23 @@ class Lease:
         return self._number
 
     def renew(self, seen: int) -> None:
-        """The engine has seen this answer."""
+        """Renew the lease, because the engine has seen this answer."""
         sent = self._answers.get(seen)
         if sent is not None:
             self.end = max(self.end, sent + self.seconds)
             self._save()
 
     def begin(self) -> None:
-        """Start it again after it ran out."""
+        """Start the lease again after it ran out."""
         self.end = read_boot_clock() + self.seconds
         self._save()
 
     def forget_answers(self) -> None:
-        """It has run out: an engine that has seen them can't renew it."""
+        """Forget the answers of a lease that has run out: an engine that has seen them can't renew it."""
         self._answers.clear()
 
     def _save(self) -> None:
-        """If it can't be saved, the next service ends it earlier."""
+        """Save the end of the lease. If that fails, the next service ends the lease earlier."""
         if self.end > self._saved_end + SAVE_SECONDS:
             with suppress(OSError):
                 replace_file(self._file, f"{self.end} {self.seconds}".encode())

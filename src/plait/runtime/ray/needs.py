@@ -23,7 +23,7 @@ class Needs:
         self._peaks[agent] = max(size, self._peaks.get(agent, 0))
 
     def find_home(self, attempt: Attempt) -> str:
-        """The node where the task's agent worked last, also for an earlier engine; empty: there is none."""
+        """Return the node where the task's agent worked last, also for an earlier engine; empty if there is none."""
         key = attempt.batch, attempt.task
         if key not in self._homes:
             written = [each for each in self._placements.list_task(*key) if each.node and _makes_home(each.attempt)]
@@ -36,7 +36,7 @@ class Needs:
             self._homes[attempt.batch, attempt.task] = node
 
     def forget_home(self, batch: str, task: str) -> None:
-        """It is read from the records of the task's attempts if it is asked for again."""
+        """Forget a task's node; it is read again from the records of the task's attempts when needed."""
         self._homes.pop((batch, task), None)
 
     def lose_node(self, node: str) -> None:
@@ -45,5 +45,7 @@ class Needs:
 
 
 def _makes_home(attempt: Attempt) -> bool:
-    """Its task stays with what it leaves in its workspace, and what its agent keeps. A check leaves nothing."""
+    """Whether the task stays on the attempt's node, for what it leaves in its workspace and what its agent stores. A
+    check leaves nothing.
+    """
     return attempt.step is Step.WRITE or attempt.is_gate

@@ -1,4 +1,4 @@
-"""Which node takes an attempt, and why none can: pure functions of what is known of the nodes."""
+"""Chooses the node for an attempt, or says why none can run it: pure functions of what is known of the nodes."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ _NAMES_SHOWN = 3
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """`used` counts the attempts of all engines. `labels` are the agents that it says it has; empty: it doesn't say.
+    """What is known of a node. `used` counts the attempts of all engines. `labels` are the agents that it reports to
+    have; empty if it reports none.
 
-    `problem`: why it can take nothing; empty: it can. `is_new`: it has not answered yet. `is_refusing`: it refused an attempt a
-    moment ago. `lacks` has requirements of attempts that it refused, and why.
+    `problem`: why it can take nothing; empty: it can. `is_new`: it has not answered yet. `is_refusing`: it refused an
+    attempt a moment ago. `lacks` has requirements of attempts that it refused, and why.
     """
 
     id: str
@@ -51,8 +52,9 @@ class Wanted:
 
 
 def list_suitable(nodes: Sequence[Node], wanted: Wanted) -> list[Node]:
-    """The nodes that can run it, whether or not they have room now. One that names the agent goes before all that don't, also
-    if it has not answered yet.
+    """List the nodes that can run an attempt, whether or not they have room now.
+
+    If a suitable node names the agent, even one that has not answered yet, nodes that don't are left out.
     """
     able = [node for node in nodes if _is_able(node, wanted)]
     if wanted.stays:
@@ -66,7 +68,7 @@ def _is_able(node: Node, wanted: Wanted) -> bool:
 
 
 def choose_node(nodes: Sequence[Node], wanted: Wanted) -> Node | None:
-    """Its home if that has room, else the node with the most; None: none has room now."""
+    """Return the attempt's home if that has room, else the node with the most; None if none has room now."""
     suitable = list_suitable(nodes, wanted)
     free = [node for node in suitable if node.free > 0 and not node.is_refusing]
     room = [node for node in free if _has_memory(node, wanted.memory)]
@@ -81,7 +83,7 @@ def _has_memory(node: Node, needed: int) -> bool:
 
 
 def explain_unsuitable(nodes: Sequence[Node], wanted: Wanted) -> str:
-    """Why no node can run it; empty: one can, or may."""
+    """Say why no node can run an attempt; empty if one can, or may."""
     able = [node for node in nodes if node.slots > 0 and (node.is_new or not node.problem)]
     if not able or not all(wanted.tools in node.lacks for node in able):
         return ""
@@ -97,7 +99,7 @@ def count_slots(nodes: Sequence[Node]) -> int:
 
 
 def explain_no_slots(nodes: Sequence[Node]) -> str:
-    """Why `count_slots` is 0."""
+    """Say why `count_slots` is 0."""
     with_slots = [node for node in nodes if node.slots > 0]
     if not with_slots:
         return "no node of the cluster has slots: start some with ray start --resources '{\"agent\": 4}'"

@@ -1,7 +1,8 @@
 """The process that serves engines on a node: `python -m plait.runtime.ray.node_daemon [--detach] FOLDER`.
 
-It belongs to no Ray process, not even as a child: it outlives the actor that brings it requests, and Ray's own process on the
-node, so that leases end attempts also when these are gone. It ends by itself when no engine holds anything here.
+It belongs to no Ray process, not even as a child: it outlives the actor that brings it requests, and Ray's own process
+on the node, so that leases end attempts also when these no longer run. It ends by itself when no engine has anything
+here.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ ANSWER_PREFIX, ERROR_PREFIX = b"A", b"E"
 
 @contextmanager
 def _open_address(folder: Path) -> Iterator[str]:
-    """The socket's address, which must be short whatever the folder's path is."""
+    """Yield the socket's address, which must be short whatever the folder's path is."""
     fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         yield f"/proc/self/fd/{fd}/{SOCKET}" if Path("/proc/self/fd").is_dir() else str(folder / SOCKET)
@@ -48,7 +49,9 @@ def _open_address(folder: Path) -> Iterator[str]:
 
 
 def run(folder: Path, *, detaches: bool = False) -> int:
-    """`detaches`: in a process that its parent is not the parent of. A worker of Ray's kills its children when it exits."""
+    """Serve engines; return an exit status. `detaches`: in a process that is no child of the caller's. A worker of
+    Ray's kills its children when it exits.
+    """
     make_private_folder(folder)
     with try_lock(folder / LOCK_FILE) as is_ours:
         if not is_ours:
@@ -110,7 +113,7 @@ def _serve(connection: Connection, service: NodeService) -> None:
 
 
 def ask(folder: Path, data: bytes) -> bytes:
-    """The answer of the daemon in this folder. Raises OSError or EOFError if it is gone."""
+    """Return the answer of the daemon in this folder. Raises OSError or EOFError if it no longer runs."""
     with _open_address(folder) as address, Client(address, family="AF_UNIX") as connection:
         connection.send_bytes(data)
         return connection.recv_bytes()
@@ -124,7 +127,7 @@ def is_running(folder: Path) -> bool:
 
 
 def ensure_running(folder: Path) -> bytes:
-    """Start the daemon if it does not run. Its public key. Raises WorldError."""
+    """Start the daemon if it does not run; return its public key. Raises WorldError."""
     make_private_folder(folder)
     deadline = time.monotonic() + START_SECONDS
     process: subprocess.Popen[bytes] | None = None

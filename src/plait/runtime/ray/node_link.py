@@ -1,4 +1,4 @@
-"""What the engine knows of one node: who it is, what it said last, and what it has of the engine's."""
+"""What the engine knows of one node: its identity, its last report, and what it stores for the engine."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ from plait.system.processes import read_boot_clock
 
 @dataclass(slots=True)
 class NodeLink:
-    """`node` is None for one that only records of attempts name.
+    """What is known of a node. `node` is None for one that only records of attempts name.
 
-    `heard_at`: its last answer. `is_silent`: it should have answered since, and its lease still runs; `is_lost`: that has run
-    out. `offsets`: how much of each transcript is here. `sent`: the commits that its mirror has. `packed`: the batches
-    whose ignored files it has. `sending` is held while it is sent what it lacks.
+    `heard_at`: the time of its last answer. `is_silent`: it should have answered since, and its lease still runs;
+    `is_lost`: the lease has run out. `offsets`: how much of each transcript is on this machine. `sent`: the commits
+    that its mirror has. `packed`: the batches whose ignored files it has. `sending` is held while it is sent what it
+    lacks.
     """
 
     id: str
@@ -58,12 +59,12 @@ class NodeLink:
         return self.node.name if self.node is not None else self.id[:8]
 
     def renew(self, reply: PollReply) -> None:
-        """It has answered: the engine says so in its next request, and that renews its lease there."""
+        """Record an answer. The next request names it, which renews the engine's lease on the node."""
         self.seen, self.heard_at = reply.number, read_boot_clock()
         self.is_silent = self.is_lost = False
 
     def take(self, reply: PollReply) -> bool:
-        """What it said is dealt with. True: it listed all attempts."""
+        """Record a reply that was handled. True if it listed all attempts."""
         is_complete = reply.incarnation != self.incarnation
         if is_complete:
             # What a node has of a batch is gone when its lease has run out.
@@ -76,7 +77,7 @@ class NodeLink:
         return is_complete
 
     def find_problem(self) -> str:
-        """Why nothing can be started there."""
+        """Say why nothing can be started on the node; empty if something can."""
         last = self.last
         if self.problem:
             return self.problem
@@ -89,7 +90,7 @@ class NodeLink:
         return "" if last is not None else "it has not answered yet"
 
     def view(self, active: int, now: float) -> Node:
-        """`active`: how many attempts this engine has there, as far as it knows."""
+        """Describe the node for choosing one. `active`: how many attempts this engine knows to be there."""
         last, node = self.last, self.node
         assert node is not None
         return Node(

@@ -56,7 +56,7 @@ T = TypeVar("T")
 
 
 def list_node_environment() -> dict[str, str]:
-    """What attempts get from the node: its own environment, without what belongs to Ray and plait."""
+    """Return what attempts get from the node: its own environment, without what belongs to Ray and plait."""
     return {
         name: value
         for name, value in os.environ.items()
@@ -65,7 +65,7 @@ def list_node_environment() -> dict[str, str]:
 
 
 def localize_spec(spec: AttemptSpec, root: Path, node_env: Mapping[str, str]) -> AttemptSpec:
-    """The spec with this node's paths, Python and environment."""
+    """Return the spec with this node's paths, Python and environment."""
 
     def fill(text: str) -> str:
         return text.replace(wire.NODE_PYTHON, sys.executable).replace(wire.NODE_ROOT, str(root))
@@ -109,12 +109,12 @@ class NodeService:
 
     @property
     def is_finished(self) -> bool:
-        """No engine holds anything here, and none has asked for anything for a while."""
+        """Whether no engine has anything here, and none has sent a request for a while."""
         patience = LAST_SECONDS if self._has_served else FIRST_SECONDS
         return not self.spaces and self._workers.is_idle and time.monotonic() - self._heard_at > patience
 
     def check(self) -> None:
-        """Called from time to time: leases that have run out, and engines that have gone."""
+        """Check from time to time for leases that have run out, and for engines that no longer exist."""
         for owner, space in list(self.spaces.items()):
             space.check_lease()
             self._give_back_unused(space)
@@ -123,7 +123,9 @@ class NodeService:
                 self._close_space(owner, space)
 
     def _close_space(self, owner: str, space: EngineSpace) -> None:
-        """Nothing runs there any more. The mirror stays: the next batch needs fewer commits then."""
+        """Close the space of an engine that has nothing running here. The mirror stays, so that the next batch needs
+        fewer commits.
+        """
         del self.spaces[owner]
         space.close()
         for name in ("state", "checkouts"):
@@ -139,7 +141,7 @@ class NodeService:
         self._workers.submit(("close", owner), tidy, lambda _: self._remove_unused(), _log_error)
 
     def _set_aside(self, path: Path) -> None:
-        """To be removed, which may take long: an engine may come meanwhile."""
+        """Move a path away, to be removed later. Removing may take long, and an engine may come meanwhile."""
         try:
             path.rename(self._folder / f"{_REMOVED_PREFIX}{token_hex(8)}")
         except FileNotFoundError:
@@ -152,7 +154,9 @@ class NodeService:
             self._workers.submit(("remove", path.name), partial(remove_tree, path), lambda _: None, _log_error)
 
     def _remove_unused(self) -> None:
-        """Mirrors and pools of repositories that no engine has used for long; if the disk is full, of all that none uses now.
+        """Remove mirrors and pools of repositories that no engine has used for long; if the disk is full, all that none
+        uses now.
+
         One with saved work stays: the engine may not have fetched it.
         """
         is_full, now = bool(self._find_disk_problem()), time.time()
@@ -170,7 +174,7 @@ class NodeService:
         self._workers.close()
 
     def answer(self, data: bytes) -> bytes:
-        """From any thread but the loop's. Raises WorldError if it was sealed for another service."""
+        """Answer a request, from any thread but the loop's. Raises WorldError if it was sealed for another service."""
         envelope = self.sealer.open_request(data)
         self._heard_at = time.monotonic()
         try:
@@ -215,7 +219,9 @@ class NodeService:
         return done.result()
 
     def _in_worker(self, batch: str, task: str, job: Callable[[], T]) -> T:
-        """After everything else that is to be done with the task's workspace."""
+        """Run a job in a worker, after everything else that is to be done with the task's workspace, and return its
+        result.
+        """
         done: Future[T] = Future()
         self._in_loop(
             lambda: self._workers.submit(("workspace", batch, task), job, done.set_result, done.set_exception)
@@ -295,7 +301,7 @@ class NodeService:
             self._in_loop(lambda: self._launch(space, body, spec))
 
     def _admit(self, space: EngineSpace, envelope: Envelope, body: wire.Start, spec: AttemptSpec) -> bool:
-        """True: it was started before. Raises a NodeRefusedError."""
+        """Admit an attempt to this node. True if it was started before. Raises a NodeRefusedError."""
         known = space.attempts.get(spec.attempt)
         if known is not None and known.report.state != FAILED:
             known.capture = spec.capture
@@ -372,13 +378,15 @@ class NodeService:
         return wire.ReleaseReply(commits)
 
     def _leave(self, space: EngineSpace, session: str) -> None:
-        """The engine has ended with nothing left to do; if it was the last one, what is here is given back."""
+        """Note that an engine has ended with nothing left to do. If it was the last one, release what is here."""
         space.sessions.pop(session, None)
         space.has_left = True
         self._give_back_unused(space)
 
     def _give_back_unused(self, space: EngineSpace) -> None:
-        """Once an engine has left, another one that was killed before is not waited for until its lease has run out."""
+        """Release the space if it is unused. Once an engine has left, an earlier one that was killed is not waited for
+        until its lease has run out.
+        """
         now = read_boot_clock()
         is_used = space.active or any(now - heard < SESSION_SECONDS for heard in space.sessions.values())
         if space.has_left and not is_used and not space.is_expired:
@@ -387,7 +395,7 @@ class NodeService:
 
 
 def _resume(space: EngineSpace, spec: AttemptSpec, commit: str) -> None:
-    """Make the workspace as the task's last attempt left it, on another node. An earlier one may have left one here."""
+    """Make the workspace as the task's last attempt left it on another node. An earlier attempt may have left one here."""
     attempt, worktrees = spec.attempt, space.workspaces.worktrees
     worktrees.prepare(attempt.batch, attempt.task, spec.base, spec.setup, top=spec.checkout)
     worktrees.reset(attempt, commit)

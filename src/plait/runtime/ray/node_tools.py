@@ -1,4 +1,4 @@
-"""What attempts need of the node that they run on: the programs of their agents, and a sandbox."""
+"""Checks what attempts need of the node that they run on: the programs of their agents, and a sandbox."""
 
 from __future__ import annotations
 
@@ -11,19 +11,21 @@ from plait.runtime.ray.wire import UnsuitableNodeError
 
 
 def name_tools(spec: AttemptSpec) -> str:
-    """All attempts with this name need the same."""
+    """Return a name for the tools of an attempt. All attempts with this name need the same."""
     mode = SandboxMode.OFF if spec.sandbox is None else spec.sandbox.mode
     return " ".join((*spec.programs, mode.value))
 
 
 def find_missing(programs: Sequence[str], path: str | None = None) -> list[str]:
-    """Those that are not installed here; a path in the workspace can't be looked for. `path` is a PATH, as in an environment."""
+    """List programs that are not installed here, except those in the workspace, which can't be checked. `path` is a
+    PATH, as in an environment.
+    """
     known = [each for each in programs if "/" not in each or each.startswith("/")]
     return [each for each in known if shutil.which(each, path=path) is None]
 
 
 def require_tools(spec: AttemptSpec) -> None:
-    """On the node, before anything is prepared. Raises UnsuitableNodeError."""
+    """Check the node's tools, on the node, before anything is prepared. Raises UnsuitableNodeError."""
     sandbox = spec.sandbox
     mode = SandboxMode.OFF if sandbox is None else sandbox.mode
     if mode is not SandboxMode.CONTAINER and (missing := find_missing(spec.programs, spec.env.get("PATH"))):

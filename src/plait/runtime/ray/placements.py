@@ -1,4 +1,6 @@
-"""Where each attempt was sent and how it ended, in the engine's state folder. A later engine adopts attempts from that."""
+"""Records where each attempt was sent and how it ended, in the engine's state folder. A later engine adopts attempts
+from these records.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +22,10 @@ _OWNER_FILE = "ray-owner"
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """`node` is empty if its workspace was released, or if it was never sent. It has ended if there is a `code`, or a reason
-    `why` it was lost. `base` is the commit that the task started from.
+    """Where an attempt was sent and how it ended.
+
+    `node` is empty if its workspace was released, or if it was never sent. It has ended if there is a `code`, or a
+    reason `why` it was lost. `base` is the commit that the task started from.
     """
 
     attempt: Attempt
@@ -68,7 +72,7 @@ class Placements:
         return list(_read_all(self._state.batch(batch), f"tasks/*/*/{_FILE}"))
 
     def add_node(self, batch: str, node: str) -> None:
-        """Remember that a node has files of a batch."""
+        """Record that a node has files of a batch."""
         if node not in (nodes := self.list_nodes(batch)):
             path = self._state.nodes_file(batch)
             make_private_folder(path.parent)
@@ -82,14 +86,14 @@ class Placements:
             path.unlink(missing_ok=True)
 
     def list_nodes(self, batch: str) -> list[str]:
-        """The nodes that have files of a batch."""
+        """List the nodes that have files of a batch."""
         try:
             return self._state.nodes_file(batch).read_text().split()
         except OSError:
             return []
 
     def read_owner(self, make: str) -> str:
-        """The name by which nodes know this repository: made once."""
+        """Return the name by which nodes know this repository. The first call stores `make` as that name."""
         path = self._state.root / _OWNER_FILE
         with suppress(OSError):
             if owner := path.read_text().strip():

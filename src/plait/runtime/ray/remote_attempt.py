@@ -22,11 +22,11 @@ NEVER_LAUNCHED = "it was never launched"
 
 @dataclass(frozen=True, slots=True)
 class RemoteAttempt:
-    """An attempt whose end was not reported yet. `spec` is None if an earlier engine sent it; `base` is the commit that its
-    task started from; without a `node` it waits for one.
+    """An attempt whose end was not reported yet. `spec` is None if an earlier engine sent it; `base` is the commit that
+    its task started from; without a `node` it waits for one.
 
-    `sent` is the last spec that the node has taken. `is_in_doubt`: a start failed there, this one or the one before it. `end` is
-    what the node reported, while the rest of the output is read.
+    `sent` is the last spec that the node has received. `is_in_doubt`: a start failed there, this one or the one before
+    it. `end` is what the node reported, while the rest of the output is read.
     """
 
     attempt: Attempt
@@ -51,7 +51,7 @@ class RemoteAttempt:
 
 @dataclass(frozen=True, slots=True)
 class SpecGiven:
-    """The engine starts it again, with this spec."""
+    """Stimulus: the engine starts the attempt again, with this spec."""
 
     spec: AttemptSpec
 
@@ -63,7 +63,7 @@ class Placed:
 
 @dataclass(frozen=True, slots=True)
 class Delivered:
-    """The node has taken this spec."""
+    """Stimulus: the node has accepted this spec."""
 
     spec: AttemptSpec
 
@@ -75,7 +75,7 @@ class SendFailed:
 
 @dataclass(frozen=True, slots=True)
 class SendDue:
-    """It is time to send again what may not have arrived."""
+    """Stimulus: it is time to send again what may not have arrived."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ class TerminationAsked:
 
 @dataclass(frozen=True, slots=True)
 class Reported:
-    """`node` is the name for people."""
+    """Stimulus: the node has reported the attempt. `node` is its name for people."""
 
     report: wire.AttemptReport
     node: str = ""
@@ -93,21 +93,21 @@ class Reported:
 
 @dataclass(frozen=True, slots=True)
 class OutputRead:
-    """So much of its output is on this machine."""
+    """Stimulus: the first `size` bytes of the attempt's output are on this machine."""
 
     size: int
 
 
 @dataclass(frozen=True, slots=True)
 class Forgotten:
-    """The node listed all attempts that it knows, and not this one."""
+    """Stimulus: the node listed all attempts that it knows, and not this one."""
 
     why: str
 
 
 @dataclass(frozen=True, slots=True)
 class NodeLost:
-    """Its lease on the node has run out. `is_outage`: the whole cluster can't be reached."""
+    """Stimulus: the lease on the attempt's node has run out. `is_outage`: the whole cluster can't be reached."""
 
     why: str
     is_outage: bool = False
@@ -115,7 +115,7 @@ class NodeLost:
 
 @dataclass(frozen=True, slots=True)
 class ClusterUnusable:
-    """No node can take anything now."""
+    """Stimulus: no node can run any attempt now."""
 
     why: str
 
@@ -137,12 +137,12 @@ Stimulus = (
 
 @dataclass(frozen=True, slots=True)
 class Send:
-    """Send its spec to its node."""
+    """Action: send the attempt's spec to its node."""
 
 
 @dataclass(frozen=True, slots=True)
 class SendLater:
-    """Have the node say again what it knows. Then comes SendDue."""
+    """Action: have the node report again what it knows; SendDue follows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +157,7 @@ class ReportLaunch:
 
 @dataclass(frozen=True, slots=True)
 class Requeue:
-    """Its node did not take it: find another one."""
+    """Action: find another node, because this one did not accept the attempt."""
 
     node: str
     error: Exception
@@ -165,7 +165,7 @@ class Requeue:
 
 @dataclass(frozen=True, slots=True)
 class Finish:
-    """Keep how it ended on disk, then report it. May come again until that is done."""
+    """Action: record on disk how the attempt ended, then report it. It may be repeated until that is done."""
 
     end: wire.AttemptReport
     is_outage: bool = False
@@ -173,14 +173,14 @@ class Finish:
 
 @dataclass(frozen=True, slots=True)
 class FailStart:
-    """It can't be started anywhere. The last action."""
+    """Last action: report that the attempt can't be started on any node."""
 
     error: Exception
 
 
 @dataclass(frozen=True, slots=True)
 class Withdraw:
-    """It is on no node and won't be. The last action."""
+    """Last action: report as lost an attempt that is on no node and will be on none."""
 
     why: str
     is_outage: bool = False
@@ -191,7 +191,7 @@ Step = tuple[RemoteAttempt, tuple[Action, ...]]
 
 
 def advance(state: RemoteAttempt, stimulus: Stimulus) -> Step:  # noqa: C901 - a case for each stimulus
-    """Any stimulus may come at any time, also late or twice."""
+    """Return the next state and the actions. Any stimulus may come at any time, also late or twice."""
     match stimulus:
         case SpecGiven(spec):
             return _give_spec(state, spec)
@@ -247,7 +247,7 @@ def _fail_sending(state: RemoteAttempt, error: Exception) -> Step:
 
 
 def _refuse(state: RemoteAttempt, error: Exception) -> Step:
-    """The node says that it does not have it."""
+    """Handle the node's answer that it does not have the attempt."""
     if not isinstance(error, wire.NodeRefusedError):
         return state, (FailStart(error),)
     if state.is_launched:
@@ -287,7 +287,7 @@ def _report(state: RemoteAttempt, report: wire.AttemptReport, node: str) -> Step
 
 
 def _lose(state: RemoteAttempt, why: str, *, is_outage: bool = False) -> Step:
-    """An exit that was reported stays one, though the rest of its output is gone."""
+    """Finish the attempt as lost. If its exit was reported, it stays exited, though the rest of its output is lost."""
     if state.end is None or state.end.state != wire.EXITED:
         end = wire.AttemptReport(state.attempt, wire.LOST, why=why)
         state = replace(state, end=end, is_outage=is_outage)

@@ -1,4 +1,4 @@
-"""What is sent to a node to start an attempt: its spec without what stays on this machine, and the commits that it needs."""
+"""Sends a node what it needs to start an attempt: the spec without what stays on this machine, and the commits."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ REQUEST_SECONDS = 120.0  # for a node to answer
 
 
 def require_startable(spec: AttemptSpec) -> None:
-    """Raises WorldError for what can't be started on any node."""
+    """Raise WorldError for an attempt that can't be started on any node."""
     if not spec.argv:
         raise WorldError(f"{spec.attempt} has no command to run")
     if not spec.workspace.startswith(wire.NODE_ROOT):
@@ -46,7 +46,7 @@ class StartSender:
         self._env = env
 
     def send(self, state: RemoteAttempt, link: NodeLink) -> AttemptSpec:
-        """The spec that was sent. Raises what the node raised, or NodeGoneError."""
+        """Send an attempt; return the spec that was sent. Raises what the node raised, or NodeGoneError."""
         spec = state.spec
         assert spec is not None
         resumed = self._find_resumed(spec)
@@ -88,7 +88,7 @@ class StartSender:
         packed.add(spec.attempt.batch)
 
     def _find_resumed(self, spec: AttemptSpec) -> str:
-        """What the task's last attempt left, which this one continues."""
+        """Return the commit that the task's last attempt left and this one continues; empty if there is none."""
         attempt = spec.attempt
         if attempt.step is not Step.WRITE or attempt.n < 2:
             return ""
@@ -117,7 +117,7 @@ def _pack_files(spec: AttemptSpec) -> bytes:
 
 
 def _read_repository_format(git_dir: Path, commit: str) -> wire.RepositoryFormat:
-    """The format of a repository with this commit."""
+    """Read the format of a repository with this commit."""
     shallow = git_dir / "shallow"
     commits = tuple(shallow.read_text().split()) if shallow.exists() else ()
     return wire.RepositoryFormat("sha256" if len(commit) == SHA256_DIGITS else "sha1", commits)

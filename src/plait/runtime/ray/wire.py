@@ -1,7 +1,7 @@
-"""What engines and nodes send each other, sealed so that only the receiver can read it.
+"""The messages between engines and nodes, sealed so that only the receiver can read them.
 
-A request is pickled: anyone who may use a cluster may run anything on its nodes anyway. A node may have been taken over by an
-agent, so what it answers is plain data of a known form.
+A request is pickled: anyone who may use a cluster may run anything on its nodes anyway. A node may be under an agent's
+control, so its answers are plain data of a known form.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 
 class NodeRefusedError(WorldError):
-    """The node can't take an attempt now, and has nothing of it: another node may."""
+    """The node can't run an attempt now and has nothing of it; another node may be able to."""
 
 
 class NodeFullError(NodeRefusedError):
@@ -37,11 +37,11 @@ class NodeFullError(NodeRefusedError):
 
 
 class StaleLeaseError(NodeRefusedError):
-    """The engine's lease has run out: what it had started there was ended."""
+    """The engine's lease has run out: what it had started on the node was ended."""
 
 
 class NodeDiskFullError(NodeRefusedError):
-    """Its disk is full."""
+    """The node's disk is full."""
 
 
 class UnsuitableNodeError(NodeRefusedError):
@@ -49,7 +49,7 @@ class UnsuitableNodeError(NodeRefusedError):
 
 
 class MissingFilesError(WorldError):
-    """The node has no ignored files for the batch: it needs them again."""
+    """The node has no ignored files for the batch; they have to be sent again."""
 
 
 class NodeGoneError(WorldError):
@@ -57,12 +57,12 @@ class NodeGoneError(WorldError):
 
 
 class BrokenNodeError(NodeGoneError):
-    """It can't be used until someone mends it."""
+    """The node can't be used until a person repairs it."""
 
 
 @dataclass(frozen=True, slots=True)
 class RepositoryFormat:
-    """What a mirror has in common with the engine's repository."""
+    """The format of the engine's repository, which a mirror must have, too."""
 
     object_format: str = "sha1"
     shallow: tuple[str, ...] = ()
@@ -70,11 +70,11 @@ class RepositoryFormat:
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """`commits` is a bundle of those in `refs` that the node lacks. `ignored` is an archive of the checkout's ignored files
-    that the workspace is set up with, empty if there are none; None: the node has them. `resume` is what the task's last attempt
-    left.
+    """Request: start an attempt.
 
-    `is_terminated`: the attempt is only prepared, not launched.
+    `commits` is a bundle of those in `refs` that the node lacks. `ignored` is an archive of the checkout's ignored
+    files that the workspace is set up with, empty if there are none; None: the node has them. `resume` is what the
+    task's last attempt left. `is_terminated`: the attempt is only prepared, not launched.
     """
 
     spec: AttemptSpec
@@ -95,7 +95,7 @@ class Terminate:
 
 @dataclass(frozen=True, slots=True)
 class Capture:
-    """`base` is the commit in the engine's repository that the result follows."""
+    """Request: commit a result. `base` is the commit in the engine's repository that the result follows."""
 
     spec: CaptureSpec
 
@@ -109,9 +109,9 @@ class Reset:
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """Of a task; of the batch's gate if `task` is empty, and then of all that the node has of the batch.
+    """Request: release the workspace of a task; without `task`, the gate's and all that the node has of the batch.
 
-    `taken` are the task's attempts whose results the engine has. Those of others are saved work.
+    `taken` are the task's attempts whose results the engine has. Those of other attempts are saved work.
     """
 
     batch: str
@@ -121,10 +121,11 @@ class Release:
 
 @dataclass(frozen=True, slots=True)
 class Poll:
-    """Answered as soon as there is something newer than `version`, or beyond an offset, and at the latest after `wait`
-    seconds. A `version` counts for the envelope's incarnation only.
+    """Request: report changes.
 
-    `kept` are attempts that have ended, and whose output is all on the engine's machine: the node can delete it.
+    It is answered as soon as there is something newer than `version`, or beyond an offset, and at the latest after
+    `wait` seconds. A `version` counts for the envelope's incarnation only. `kept` are attempts that have ended, and
+    whose output is all on the engine's machine: the node can delete it.
     """
 
     version: int = 0
@@ -135,7 +136,7 @@ class Poll:
 
 @dataclass(frozen=True, slots=True)
 class Leave:
-    """The engine has ended, and uses the node no more."""
+    """Request: the engine has ended, and no longer uses the node."""
 
 
 Request = Start | Terminate | Capture | Reset | Release | Poll | Leave
@@ -143,11 +144,11 @@ Request = Start | Terminate | Capture | Reset | Release | Poll | Leave
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
-    """`owner` is the repository's plait, the same for all its engines; `reply_key` what the answer is sealed for.
+    """A request with its sender.
 
-    Several processes may work for it at the same time, each with a `session` of its own.
-
-    `seen` is the number of the last answer of this `incarnation` that the engine got: its lease counts from when that was sent.
+    `owner` is the repository's plait, the same for all its engines; `reply_key` what the answer is sealed for. Several
+    processes may work for it at the same time, each with a `session` of its own. `seen` is the number of the last
+    answer of this `incarnation` that the engine got: its lease counts from when that was sent.
     """
 
     owner: str
@@ -161,7 +162,7 @@ class Envelope:
 
 @dataclass(frozen=True, slots=True)
 class NodeFacts:
-    """What a node says before anything is sealed. `problem`: why it can't run attempts."""
+    """What a node reports before anything is sealed. `problem`: why it can't run attempts."""
 
     version: str
     python: str
@@ -188,8 +189,8 @@ PREPARING, RUNNING, EXITED, LOST, FAILED = "preparing", "running", "exited", "lo
 
 @dataclass(frozen=True, slots=True)
 class AttemptReport:
-    """`size` is that of the transcript once the attempt has ended; then the rest holds, too. `files` are those that its process
-    left for plait.
+    """The state of an attempt. `size` is that of the transcript once the attempt has ended; the other fields are valid
+    then, too. `files` are those that its process left for plait.
     """
 
     attempt: Attempt
@@ -212,7 +213,7 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class PollReply:
-    """`number` names this answer in the next poll; `used` counts the attempts of all engines."""
+    """The answer to a poll. `number` names this answer in the next poll; `used` counts the attempts of all engines."""
 
     incarnation: str
     version: int
@@ -229,7 +230,7 @@ class PollReply:
 
 @dataclass(frozen=True, slots=True)
 class CaptureReply:
-    """The engine sees by itself which files the change has."""
+    """A committed result and its bundle. The engine finds out by itself which files the change has."""
 
     change: CapturedChange
     commits: bytes = field(repr=False)
@@ -237,7 +238,7 @@ class CaptureReply:
 
 @dataclass(frozen=True, slots=True)
 class ReleaseReply:
-    """Saved work of the task, as a bundle; empty: there is none."""
+    """The task's saved work as a bundle; empty if there is none."""
 
     commits: bytes = field(default=b"", repr=False)
 
@@ -259,12 +260,12 @@ def describe_failure(error: Exception) -> Failure:
 
 
 def clean_text(text: str) -> str:
-    """With names that are no UTF-8 as messages can have them."""
+    """Return the text with names that are not UTF-8 made valid for messages."""
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def make_error(failure: Failure, node: str) -> PlaitError:
-    """The error that a node reported, with the node's name."""
+    """Make the error that a node reported, with the node's name."""
     kind = _ERRORS.get(failure.kind, WorldError)
     message = failure.message if kind is AgentError else f"{failure.message} (on node {node})"
     error = kind(message)
@@ -273,7 +274,7 @@ def make_error(failure: Failure, node: str) -> PlaitError:
 
 
 class Sealer:
-    """A key pair: what is sealed for its public key, only this process can open."""
+    """A key pair: only this process can open what is sealed for its public key."""
 
     def __init__(self) -> None:
         from nacl.public import PrivateKey, SealedBox
@@ -283,7 +284,7 @@ class Sealer:
         self._box = SealedBox(private)
 
     def open(self, data: bytes) -> bytes:
-        """Raises WorldError if it was sealed for another key, or changed on the way."""
+        """Open sealed data. Raises WorldError if it was sealed for another key, or changed on the way."""
         from nacl.exceptions import CryptoError
 
         try:
@@ -317,7 +318,7 @@ def encode(value: object) -> bytes:
 
 
 def decode(data: bytes, kind: type[T]) -> T:
-    """Raises WorldError."""
+    """Decode a node's answer. Raises WorldError."""
     import msgspec
 
     try:

@@ -1,4 +1,4 @@
-"""Workspaces on the nodes of a cluster. Results are fetched, checked, and put into the repository."""
+"""The workspaces on the nodes of a cluster. Results are fetched, checked, and put into the repository."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ T = TypeVar("T")
 
 
 class RayWorkspaces:
-    """An AttemptWorkspaces."""
+    """The workspaces of a cluster, as an AttemptWorkspaces."""
 
     disk_full_reason: str | None = None  # a node with a full disk gets no attempts
 
@@ -139,7 +139,7 @@ class RayWorkspaces:
             return
 
     def preview_commit(self, batch: str, task: str, base: str) -> str | None:
-        """What the task's last attempt left. What a running one has done is known to its node only."""
+        """Return what the task's last attempt left. What a running one has done is known to its node only."""
         git = Git(self._git_dir)
         tip = git.resolve_commit(f"refs/heads/{task_branch(batch, task)}")
         return tip if tip is not None and tip != base and git.is_ancestor(base, tip) else None
@@ -161,7 +161,7 @@ class RayWorkspaces:
                 self._release_rest(self._connections.find(node), batch)
 
     def release_on(self, link: NodeLink, batch: str, task: str) -> None:
-        """Save what the node has of the task's work here, and give its workspace back."""
+        """Release a task's workspace on a node, after saving the node's work of the task here."""
         releasing = self._releasing[link.id, batch]
         if task in releasing:  # the second one would not know what the first one has taken
             return
@@ -182,7 +182,7 @@ class RayWorkspaces:
         )
 
     def _release_rest(self, link: NodeLink, batch: str) -> None:
-        """What a node has of a batch that has ended, once the work of all its tasks is here."""
+        """Remove what a node has of a batch that has ended, once the work of all its tasks is here."""
         key = link.id, batch
         if self._releasing[key]:
             return
@@ -223,7 +223,7 @@ class RayWorkspaces:
                 self._placements.write(replace(placement, node=""))
 
     def check_disk_usage(self, now: float) -> None:
-        """Nodes look at their own disks."""
+        """Do nothing: nodes check their own disks."""
 
     def _find_link(self, attempt: Attempt) -> NodeLink | None:
         placement = self._placements.read(attempt)
