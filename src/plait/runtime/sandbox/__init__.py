@@ -1,1 +1,1 @@
-"""What confines an attempt: which of the machine's files, processes and hosts its command can reach."""
+"""Confines an attempt: decides which of the machine's files, processes and hosts its command can reach."""

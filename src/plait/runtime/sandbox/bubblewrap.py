@@ -1,4 +1,4 @@
-"""The command line of bubblewrap, the sandbox of Linux."""
+"""Builds the command line of bubblewrap, the sandbox of Linux."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _HIDDEN_BYTES = 16 << 20  # that a hidden folder, in memory, has room for where 
 
 
 def build_bubblewrap_command(layout: SandboxLayout, program: str = PROGRAM) -> tuple[str, ...]:
-    """The words that go before a command."""
+    """Return the words that go before a command."""
     argv = [program, *_NAMESPACES, "--cap-drop", "ALL"]
     if not layout.share_network:
         argv.append("--unshare-net")
@@ -52,9 +52,10 @@ def build_bubblewrap_command(layout: SandboxLayout, program: str = PROGRAM) -> t
 
 
 def _build_runner(limits: SandboxLimits) -> tuple[str, ...]:
-    """A shell: bwrap's own exit status of a command that can't be run is 1, not 127.
+    """Build the shell command that sets the limits and runs the command: bwrap's own exit status of a command that
+    can't be run is 1, not 127.
 
-    What a limit can't be set for is left unlimited. Shells don't agree on the option for processes.
+    A limit that can't be set is left out. Shells don't agree on the option for processes.
     """
     lines = [f"ulimit -d {limits.memory >> 10}"] if limits.memory else []
     lines += [f"ulimit -f {limits.disk >> 9}"] if limits.disk else []

@@ -1,7 +1,8 @@
-"""Sandboxes for the commands that a trusted program of plait starts, such as a contest's referee, which runs outside of one.
+"""Sandboxes for the commands that a trusted program of plait starts. Such a program, for example a contest's referee,
+runs outside of one.
 
-Each command has a workspace, a folder for its files and a home of its own, and what it started ends with it. So it reaches
-neither the output of the attempt nor what others work in.
+Each command has a workspace, a folder for its files and a home of its own, and what it started ends with it. So it
+reaches neither the output of the attempt nor what others work in.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from plait.system.state_paths import AttemptFolder
 
 @dataclass(frozen=True, slots=True)
 class ConfinedChild:
-    """`words` go before its command. What is put into `files` is in its folder."""
+    """A sandbox for one command. `words` go before the command; files that are put into `files` appear in its folder."""
 
     words: tuple[str, ...]
     files: Path
@@ -34,7 +35,9 @@ class ConfinedChild:
 
 @dataclass(frozen=True, slots=True)
 class ChildSandboxes:
-    """`spec` is that of the attempt, without its environment. The folders as for `build_sandbox_command`."""
+    """What sandboxes are built from. `spec` is that of the attempt, without its environment; the folders are as for
+    `build_sandbox_command`.
+    """
 
     spec: AttemptSpec
     state: str
@@ -49,7 +52,7 @@ class ChildSandboxes:
 
     @classmethod
     def load(cls, attempt_folder: Path) -> ChildSandboxes | None:
-        """None: the attempt has no sandbox. Raises OSError."""
+        """Load what was stored for an attempt; None if the attempt has no sandbox. Raises OSError."""
         try:
             data = AttemptFolder(attempt_folder).child_sandboxes.read_bytes()
         except FileNotFoundError:
@@ -58,8 +61,10 @@ class ChildSandboxes:
 
     @contextmanager
     def confine(self, workspace: Path, folder: Path) -> Iterator[ConfinedChild]:
-        """A sandbox for one command in this workspace, with this folder for its files. Nothing of it is left afterwards but
-        the files of the workspace; blocked hosts are written to standard error. Raises WorldError.
+        """Yield a sandbox for one command in this workspace, with this folder for its files.
+
+        Nothing of it is left afterwards but the files of the workspace; blocked hosts are written to standard error.
+        Raises WorldError.
         """
         # Only where there are sandboxes.
         from plait.git.worktrees.replaced_repositories import disable_replaced_repositories
@@ -86,7 +91,7 @@ class ChildSandboxes:
 
 @contextmanager
 def confine_child(sandboxes: ChildSandboxes | None, workspace: Path, folder: Path) -> Iterator[ConfinedChild]:
-    """As `ChildSandboxes.confine`; without sandboxes, a command as it is."""
+    """Do the same as `ChildSandboxes.confine`; without sandboxes, yield a sandbox that confines nothing."""
     if sandboxes is None:
         yield ConfinedChild((), folder)
         return

@@ -50,7 +50,9 @@ def build_container_arguments(
     variables: Iterable[str],
     user: tuple[int, int],
 ) -> tuple[str, ...]:
-    """The arguments of `create` or `run`, up to the command. Variables are named only: their values are secrets."""
+    """Build the arguments of `create` or `run`, up to the command. Variables are only named, because their values are
+    secrets.
+    """
     limits = layout.limits
     argv = ["--interactive", "--cap-drop", "all", "--security-opt", "no-new-privileges", "--read-only"]
     argv += ["--network", "none"] if program == PODMAN else []
@@ -71,21 +73,21 @@ def build_container_arguments(
 
 
 def _build_ulimits(limits: SandboxLimits) -> list[str]:
-    """Lower than podman's own, which this process may not be allowed to set."""
+    """Build limits that are lower than podman's own, which this process may not be allowed to set."""
     values = {"nofile": _OPEN_FILES, "nproc": limits.processes or _PROCESSES}
     values |= {"fsize": limits.disk} if limits.disk else {}
     return [word for name, value in values.items() for word in ("--ulimit", f"{name}={value}:{value}")]
 
 
 def name_container(program: str, private: Path) -> str:
-    """A name for the attempt's container, by which `remove_container` finds it."""
+    """Make a name for the attempt's container, by which `remove_container` finds it."""
     name = f"plait-{os.getpid()}-{os.urandom(6).hex()}"
     (private / _NAME_FILE).write_text(f"{program} {name}")
     return name
 
 
 def remove_container(private: Path) -> None:
-    """Remove what is left of an attempt's container: killed with it, nothing else does."""
+    """Remove what is left of an attempt's container: if its process is killed, nothing else removes it."""
     with suppress(OSError, ValueError):
         program, name = (private / _NAME_FILE).read_text().split()
         error = b""
@@ -100,7 +102,7 @@ def remove_container(private: Path) -> None:
 
 
 def build_probe_command(program: str, image: str) -> tuple[str, ...]:
-    """Runs `true` in a container, without network."""
+    """Build a command that runs `true` in a container, without network."""
     options = ("run", "--rm", "--network", "none", "--cap-drop", "all", *_build_ulimits(SandboxLimits()))
     return (program, *options, image, "true")
 
@@ -116,7 +118,7 @@ def can_filter(program: str, image: str) -> bool:
 def build_container_command(  # noqa: PLR0913 - they are the arguments above
     program: str, image: str, arguments: Sequence[str], *, ports: Sequence[int], hosts: Sequence[str], denials: str
 ) -> tuple[str, ...]:
-    """The words that go before a command."""
+    """Build the words that go before a command."""
     # How programs of the user find their service, which is not for what is in the container.
     place = [f"{name}={value}" for name in _PLACE_VARIABLES if (value := os.environ.get(name))]
     words = (sys.executable, "-I", __file__, program, image, ",".join(map(str, ports)), ",".join(hosts), denials)
@@ -167,7 +169,7 @@ def _run_container(program: str, container: str, proxy: _Proxy) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Network:
-    """The network of a container that waits. No `listeners`: none could be made there."""
+    """The network of a waiting container. `listeners` is empty if none could be made there."""
 
     container: str
     listeners: Sequence[int] = ()
@@ -175,7 +177,7 @@ class _Network:
 
 @contextmanager
 def _open_network(program: str, image: str, ports: Sequence[int]) -> Iterator[_Network]:
-    """A network without a way out, in which sockets listen. Raises OSError."""
+    """Open a network without a way out, in which sockets listen. Raises OSError."""
     name = f"plait-network-{os.getpid()}-{os.urandom(6).hex()}"
     options = ("--rm", "--interactive", "--read-only", "--network", "none", "--cap-drop", "all", "--name", name)
     process = subprocess.Popen(

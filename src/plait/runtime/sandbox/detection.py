@@ -1,4 +1,4 @@
-"""Which sandboxes work on this machine, found out by running `true` in one; and what a setting comes down to here."""
+"""Finds out which sandboxes work on this machine, by running `true` in one, and which mode a setting means here."""
 
 from __future__ import annotations
 
@@ -31,9 +31,8 @@ _FILTER_HINT = "podman can filter it (apt-get install podman), and docker if you
 
 @dataclass(frozen=True, slots=True)
 class SandboxSupport:
-    """Whether a mode works here. `text` says with what, or why not; `hint` what to do then.
-
-    `filters`: it does to the network what it should.
+    """Whether a mode works here. `text` says with what, or why not; `hint` what to do then. `filters`: it filters the
+    network as it should.
     """
 
     mode: SandboxMode
@@ -44,7 +43,7 @@ class SandboxSupport:
 
 
 def list_support(image: str = "") -> list[SandboxSupport]:
-    """The modes that confine something, the weakest first; `image` is that of containers."""
+    """List the modes that confine something, the weakest first; `image` is that of containers."""
     worktree = probe_worktree()
     return [worktree, probe_strict(worktree), probe_container(image)]
 
@@ -74,7 +73,7 @@ def probe_container(image: str) -> SandboxSupport:
 
 
 def probe_strict(worktree: SandboxSupport) -> SandboxSupport:
-    """What worktree needs, and a network of its own."""
+    """Find out whether strict works: it needs what worktree needs, and a network of its own."""
     mode = SandboxMode.STRICT
     if sys.platform != "linux":
         return SandboxSupport(mode, works=False, text="there is none but for Linux")
@@ -124,13 +123,13 @@ def probe_worktree() -> SandboxSupport:
 
 
 def forget_probes() -> None:
-    """Try again when asked next: something may have been installed."""
+    """Forget the results: something may have been installed since."""
     for probe in (probe_container, _probe_network, probe_worktree):
         probe.cache_clear()
 
 
 def _try_command(argv: tuple[str, ...]) -> str:
-    """Why it fails; "": it does not."""
+    """Say why a command fails; "" if it does not."""
     try:
         done = subprocess.run(
             argv,
@@ -157,7 +156,7 @@ class ResolvedMode:
 
 
 def resolve_mode(wanted: SandboxMode, image: str = "") -> ResolvedMode:
-    """Raises UserError if a mode was asked for that doesn't work here."""
+    """Choose the mode that a setting means here. Raises UserError if it names one that doesn't work here."""
     if wanted is SandboxMode.OFF:
         return ResolvedMode(wanted)
     support = {each.mode: each for each in list_support(image)}

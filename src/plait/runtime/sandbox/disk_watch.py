@@ -25,13 +25,15 @@ _MAX_FOLDERS = 2_000_000  # no work has more, and an attempt that makes new ones
 
 
 def write_watch(private: Path, disk: int, folders: Iterable[str]) -> None:
-    """Before the attempt starts: `disk` is the limit of one file, `folders` are those that it can write to."""
+    """Write, before the attempt starts, what to watch: `disk` is the limit of one file, `folders` are those that it can
+    write to.
+    """
     lines = [str(disk * FILES_FACTOR), *dict.fromkeys(path for path in folders if "\n" not in path)]
     (private / _WATCH_FILE).write_text("\n".join(lines), "utf-8", "surrogateescape")
 
 
 class DiskWatch:
-    """`root` is the first process of the attempt's sandbox."""
+    """Watches what an attempt writes. `root` is the first process of the attempt's sandbox."""
 
     def __init__(self, limit: int, folders: Iterable[str], since_ns: int, root: int = 0) -> None:
         self.limit, self._since_ns, self._root = limit, since_ns, root
@@ -41,7 +43,7 @@ class DiskWatch:
 
     @classmethod
     def load(cls, private: Path, root: int) -> DiskWatch | None:
-        """None: there is no limit."""
+        """Load what was written for an attempt; None if there is no limit."""
         with suppress(OSError, ValueError):
             limit, *folders = (private / _WATCH_FILE).read_text("utf-8", "surrogateescape").split("\n")
             return cls(int(limit), folders, (private / _WATCH_FILE).stat().st_ctime_ns, root)
@@ -70,10 +72,10 @@ Sizes = dict[tuple[int, int], int]  # bytes on the disk, by device and inode
 
 
 def measure_new_files(folders: Iterable[str], since_ns: int) -> Sizes:
-    """The sizes of files that were changed since then, by a time that programs can't set.
+    """Return the sizes of files that were changed since then, by a time that programs can't set.
 
-    An attempt can't hide any: a folder that its owner may not read is made readable, and one whose path is longer than any
-    that the system takes, or endlessly many folders, count as too much.
+    An attempt can't hide any: a folder that its owner may not read is made readable; a folder whose path is too long
+    for the system, or an endless number of folders, counts as too much.
     """
     found: Sizes = {}
     waiting = [*folders]
@@ -99,7 +101,7 @@ def measure_new_files(folders: Iterable[str], since_ns: int) -> Sizes:
 
 @contextmanager
 def _open_folder(folder: str, tops: Sequence[str]) -> Iterator[int]:
-    """A descriptor to list it. Raises OSError."""
+    """Yield a descriptor to list a folder. Raises OSError."""
     with ExitStack() as stack:
         place = os.open(folder, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
         stack.callback(os.close, place)
@@ -114,7 +116,7 @@ def _open_folder(folder: str, tops: Sequence[str]) -> Iterator[int]:
 
 
 def measure_deleted_files(root: int, devices: set[int]) -> Sizes:
-    """Of deleted files on these devices that the descendants of a process have open."""
+    """Return the sizes of deleted files on these devices that the descendants of a process have open."""
     found: Sizes = {}
     for pid in list_descendants(root):
         with suppress(OSError):
@@ -127,7 +129,7 @@ def measure_deleted_files(root: int, devices: set[int]) -> Sizes:
 
 
 def list_descendants(root: int) -> Iterator[int]:
-    """The process and all below it. In a namespace none can leave them: its first process adopts orphans."""
+    """Yield the process and all below it. In a namespace none can leave them: its first process adopts orphans."""
     children: dict[int, list[int]] = {}
     for name in os.listdir("/proc") if root else ():  # noqa: PTH208 - faster
         with suppress(OSError, ValueError, IndexError):

@@ -42,12 +42,12 @@ class HostRule:
 
     @property
     def is_local(self) -> bool:
-        """Whether it names this machine itself."""
+        """Whether the host is this machine itself."""
         address = parse_address(self.host)
         return self.host == _LOCALHOST or (address is not None and address.is_loopback)
 
     def allows_address(self, address: Address) -> bool:
-        """Whether its host may be at this address. Private networks count as named by a name without wildcard."""
+        """Whether the host may have this address. A private network must be named by a name without wildcard."""
         if self.is_local:
             return address.is_loopback
         if parse_address(self.host) == address:
@@ -63,7 +63,7 @@ class HostRule:
 
 
 def parse_host_rule(text: str) -> HostRule:
-    """Raises ValueError, with what is wrong with it."""
+    """Parse a rule. Raises ValueError, with what is wrong with it."""
     match = _RULE.fullmatch(text.strip().lower())
     if match is None:
         raise ValueError(f"{text!r} is not a host: write a name or an address, with or without a port")
@@ -82,14 +82,16 @@ def parse_host_rule(text: str) -> HostRule:
 
 
 def normalize_host(host: str) -> str:
-    """As rules are written: lower case, without brackets and a final dot; an address in its shortest form."""
+    """Return a host as rules are written: lower case, without brackets and a final dot; an address in its shortest
+    form.
+    """
     bare = host.strip().lower().removeprefix("[").removesuffix("]").removesuffix(".")
     address = parse_address(bare)
     return bare if address is None else str(address)
 
 
 def parse_address(text: str) -> Address | None:
-    """Also of an IPv4 address that is written as an IPv6 one."""
+    """Parse an address; None if it is none. An IPv4 address that is written as an IPv6 one becomes IPv4."""
     try:
         address = ip_address(text)
     except ValueError:
@@ -98,13 +100,13 @@ def parse_address(text: str) -> Address | None:
 
 
 def _find_translated(address: Address) -> IPv4Address | None:
-    """The IPv4 address that a NAT64 or 6to4 gateway makes of it; None if none does."""
+    """Return the IPv4 address that a NAT64 or 6to4 gateway makes of this one; None if none does."""
     if isinstance(address, IPv6Address):
         return IPv4Address(int(address) & 0xFFFFFFFF) if address in _TRANSLATED else address.sixtofour
     return None
 
 
 def find_rule(rules: Iterable[HostRule], host: str, port: int) -> HostRule | None:
-    """The rule by which a host may be reached: one that names it, rather than a wildcard."""
+    """Find the rule by which a host may be reached: one that names it, rather than a wildcard; None if there is none."""
     found = [rule for rule in rules if rule.covers(normalize_host(host), port)]
     return min(found, key=lambda rule: rule.is_wildcard, default=None)

@@ -1,4 +1,6 @@
-"""What a sandboxed command finds where: pure data, from which each kind of sandbox builds its command line."""
+"""Describes what a sandboxed command finds at which path: pure data, from which each kind of sandbox builds its command
+line.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ class Access(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Mount:
-    """`source` is a path of this machine; "": the same as `target`."""
+    """A path in the sandbox. `source` is a path of this machine; "" means the same as `target`."""
 
     target: str
     access: Access
@@ -34,9 +36,10 @@ class Mount:
 
 @dataclass(frozen=True, slots=True)
 class SandboxLayout:
-    """`mounts` in any order: a deeper path always counts more than those around it.
+    """What a command finds in its sandbox. `mounts` in any order: a deeper path always counts more than those around
+    it. Everything else on the disk is readable.
 
-    Everything else of the disk is readable. `share_network`: without it there is none but the loopback of the sandbox.
+    Without `share_network`, there is no network but the loopback of the sandbox.
     """
 
     workspace: str
@@ -46,19 +49,23 @@ class SandboxLayout:
 
     @property
     def writable(self) -> list[str]:
-        """The places of this machine that it can write to."""
+        """List the places of this machine that the command can write to."""
         return [mount.origin for mount in self.mounts if mount.access is Access.WRITE]
 
     @property
     def ordered_mounts(self) -> list[Mount]:
-        """Outer folders first; of several for one path, the last one given. What is readable anyway is left out."""
+        """Return the mounts with outer folders first; if several are for one path, the last one given. What is readable
+        anyway is left out.
+        """
         by_target = {mount.target: mount for mount in self.mounts}
         ordered = sorted(by_target.values(), key=lambda mount: (mount.target.rstrip("/").count("/"), mount.target))
         return [mount for mount in ordered if not _is_redundant(mount, by_target)]
 
 
 def _is_redundant(mount: Mount, by_target: Mapping[str, Mount]) -> bool:
-    """It makes a path readable in a folder that is. (It may be a link there, which nothing can be mounted on.)"""
+    """Whether the mount makes a path readable in a folder that is readable already. (It may be a link there, which
+    nothing can be mounted on.)
+    """
     if mount.access is not Access.READ or mount.origin != mount.target:
         return False
     around = next((by_target[str(path)] for path in PurePath(mount.target).parents if str(path) in by_target), None)

@@ -18,7 +18,7 @@ _PROCS_FILE = "cgroup.procs"
 
 
 def build_limit_line(name: str, limits: SandboxLimits, private: Path) -> str:
-    """A line for a shell that puts it into groups of its own; "" if none can be made."""
+    """Build a line for a shell that puts it into groups of its own; "" if none can be made."""
     groups = _make_groups(name, limits) if limits.memory or limits.processes else []
     if not groups:
         return ""
@@ -28,7 +28,7 @@ def build_limit_line(name: str, limits: SandboxLimits, private: Path) -> str:
 
 
 def remove_limit_groups(private: Path) -> None:
-    """When no process is left in them."""
+    """Remove an attempt's groups when no process is left in them."""
     with suppress(OSError):
         for group in (private / _LIST_FILE).read_text().splitlines():
             with suppress(OSError):
@@ -52,7 +52,7 @@ def _make_groups(name: str, limits: SandboxLimits) -> list[str]:
 
 
 def _find_parents(limits: SandboxLimits) -> Iterator[tuple[str, dict[str, int]]]:
-    """The folders of this process's own groups, and the files of a group in each that set a limit."""
+    """Yield the folders of this process's own groups, and the files of a group in each that set a limit."""
     mounts = _read_mounts()
     wanted = {"memory": limits.memory, "pids": limits.processes}
     with suppress(OSError):
@@ -67,7 +67,7 @@ def _find_parents(limits: SandboxLimits) -> Iterator[tuple[str, dict[str, int]]]
 
 
 def _read_mounts() -> dict[str, str]:
-    """Where the controllers of version 1 are mounted, and version 2 as ""."""
+    """Return where the controllers of version 1 are mounted, and version 2 as ""."""
     found = {}
     with suppress(OSError, ValueError):
         for line in Path("/proc/self/mounts").read_text().splitlines():

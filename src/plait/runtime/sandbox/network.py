@@ -88,26 +88,28 @@ def main(argv: Sequence[str]) -> int:
 
 
 def parse_child_pid(info: str) -> int:
-    """From the object that bwrap writes; importing json would take longer than starting bwrap."""
+    """Parse the pid in the object that bwrap writes; importing json would take longer than starting bwrap."""
     _, _, rest = info.partition('"child-pid"')
     return int(rest.partition(",")[0].strip(" :}\n"))
 
 
 def build_network_command(hosts: Sequence[str], denials: str = os.devnull) -> tuple[str, ...]:
-    """The words that go before a command of bwrap, for rules of `hosts.py`. `denials`: the file for blocked hosts."""
+    """Build the words that go before a command of bwrap, for rules of `hosts.py`. `denials`: the file for blocked
+    hosts.
+    """
     folder, ports = os.path.dirname(__file__), ",".join(map(str, pick_ports(hosts)))  # noqa: PTH120 - pathlib is slow
     return (sys.executable, "-I", "-S", "-c", _START, folder, ports, ",".join(hosts), denials)
 
 
 def build_environment(hosts: Sequence[str]) -> dict[str, str]:
-    """The variables by which programs find the proxy. Ports of this machine need none."""
+    """Build the variables by which programs find the proxy. Ports of this machine need none."""
     url = f"http://127.0.0.1:{pick_ports(hosts)[0]}"
     values = {"HTTP_PROXY": url, "HTTPS_PROXY": url, "ALL_PROXY": url, "NO_PROXY": "localhost,127.0.0.1,::1"}
     return {**values, **{name.lower(): value for name, value in values.items()}, "NODE_USE_ENV_PROXY": "1"}
 
 
 def pick_ports(hosts: Sequence[str]) -> list[int]:
-    """The proxy's own port, which no other needs, and the listed ports of this machine."""
+    """Return the proxy's own port, which no other needs, and the listed ports of this machine."""
     from plait.runtime.sandbox.hosts import parse_host_rule
 
     rules = [parse_host_rule(host) for host in hosts]
@@ -127,7 +129,7 @@ class NetworkHelper:
         there.close()
 
     def listen(self, pid: int, ports: Sequence[int]) -> list[int]:
-        """Descriptors that listen in the network namespace of a process. Raises OSError. It can be called once."""
+        """Return descriptors that listen in the network namespace of a process. Raises OSError. It can be called once."""
         here = self._socket
         here.sendall(" ".join(map(str, (pid, *ports))).encode())
         message, controls, _, _ = here.recvmsg(_MAX_MESSAGE_BYTES, CMSG_SPACE(_FD_BYTES * len(ports)))
@@ -159,7 +161,7 @@ def _send_listeners(there: socket) -> None:
 
 
 def _enter_network(pid: int) -> None:
-    """Enter the user namespace that owns the network first, which makes an ordinary user its administrator."""
+    """Enter a process's network, after the user namespace that owns it, which makes an ordinary user its administrator."""
     network = os.open(f"/proc/{pid}/ns/net", os.O_RDONLY | os.O_CLOEXEC)
     owner = fcntl.ioctl(network, _NS_GET_USERNS)
     if os.fstat(owner).st_ino != os.stat("/proc/self/ns/user").st_ino:  # noqa: PTH116 - pathlib is slow to import
@@ -168,7 +170,7 @@ def _enter_network(pid: int) -> None:
 
 
 def load_setns() -> None:
-    """Import now what entering a namespace takes before Python 3.12."""
+    """Import now what is needed to enter a namespace before Python 3.12."""
     if not hasattr(os, "setns"):
         import ctypes  # noqa: F401
 
@@ -185,7 +187,7 @@ def _set_namespace(fd: int, kind: int) -> None:
 
 
 def _listen(port: int) -> int:
-    """On all addresses of the sandbox, which has none but its loopback; that may not be up yet."""
+    """Listen on all addresses of the sandbox, which has none but its loopback; that may not be up yet."""
     try:
         listener = socket(AF_INET6, SOCK_STREAM)
         listener.setsockopt(IPPROTO_IPV6, IPV6_V6ONLY, 0)
@@ -204,7 +206,7 @@ def _bind(listener: socket, address: tuple[str, int]) -> None:
 
 
 def wait_for_use(pidfd: int, listeners: Sequence[int]) -> bool:
-    """Until the first connection, but not for long. False: the process of the descriptor has ended before.
+    """Wait for the first connection, but not for long. False if the process of the descriptor ended before.
 
     Loading the proxy would slow the start of the command, and short commands need none.
     """
@@ -214,10 +216,11 @@ def wait_for_use(pidfd: int, listeners: Sequence[int]) -> bool:
 def serve_proxy(
     pidfd: int, hosts: Sequence[str], listeners: Mapping[int, int], denials: str = os.devnull, root: int = 0
 ) -> None:
-    """Until the process of this descriptor has ended. The listeners are descriptors by their ports, the proxy's is the first.
+    """Serve the proxy until the process of this descriptor has ended.
 
-    `denials` is the file for blocked hosts, in the attempt's private folder; `root` the first process of the sandbox. Ends it
-    when it has written too much to the disk.
+    The listeners are descriptors by their ports; the proxy's is the first. `denials` is the file for blocked hosts, in
+    the attempt's private folder; `root` the first process of the sandbox. The process of the descriptor is ended when
+    the sandbox has written too much to the disk.
     """
     import asyncio
     import site

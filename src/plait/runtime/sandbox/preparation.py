@@ -1,7 +1,8 @@
-"""Before a sandboxed attempt starts: its private folders, and the layout of what it will find where.
+"""Prepares a sandboxed attempt before it starts: its private folders, and the layout of what it will find at which
+path.
 
-The attempt's own files are in `sandbox/` of its folder: an empty home, /tmp, and the files that it reads and writes. They
-are new for each attempt, because an agent may have left links in them.
+The attempt's own files are in `sandbox/` of its folder: an empty home, /tmp, and the files that it reads and writes.
+They are new for each attempt, because an agent may have left links in them.
 """
 
 from __future__ import annotations
@@ -109,7 +110,7 @@ _NON_WORD = re.compile(r"[^A-Za-z0-9]")
 
 @dataclass(frozen=True, slots=True)
 class SandboxPlaces:
-    """Where things of this machine are: `state` is plait's state folder, `worktrees` the folder of all workspaces."""
+    """Paths of this machine: `state` is plait's state folder, `worktrees` the folder of all workspaces."""
 
     attempt_folder: Path
     state: Path
@@ -126,7 +127,7 @@ class SandboxPlaces:
 
     @property
     def denials(self) -> Path:
-        """The hosts that were blocked, where the attempt can't remove them."""
+        """Return the file with the hosts that were blocked, which the attempt can't remove."""
         return self.private / _DENIALS_FILE
 
 
@@ -159,7 +160,7 @@ def prepare_layout(spec: AttemptSpec, sandbox: SandboxSpec, places: SandboxPlace
 
 
 def _follow_links(mounts: Sequence[Mount]) -> list[Mount]:
-    """The mounts, with the links in their targets followed: nothing can be mounted through an absolute one."""
+    """Return the mounts with the links in their targets followed: nothing can be mounted through an absolute one."""
     replaced, targets = list[str](), dict[str, str]()
     for mount in sorted(mounts, key=lambda mount: mount.target.count("/")):
         target = targets[mount.target] = _follow_visible_links(mount.target, replaced)
@@ -203,7 +204,7 @@ def collect_attempt_files(attempt_folder: Path) -> None:
 
 
 def read_denials(attempt_folder: Path) -> list[bytes]:
-    """The lines on blocked hosts."""
+    """Read the lines on blocked hosts."""
     try:
         return (AttemptFolder(attempt_folder).sandbox / _DENIALS_FILE).read_bytes().splitlines(keepends=True)
     except OSError:
@@ -211,7 +212,7 @@ def read_denials(attempt_folder: Path) -> list[bytes]:
 
 
 def restore_denials(attempt_folder: Path) -> None:
-    """Add the lines on blocked hosts to the transcript that aren't near its end: an attempt can edit its own output."""
+    """Add lines on blocked hosts to the transcript if they aren't near its end: an attempt can edit its own output."""
     transcript, lines = AttemptFolder(attempt_folder).transcript, read_denials(attempt_folder)
     with suppress(OSError):
         end = FileTranscript(transcript).tail(_SEARCHED_BYTES) if lines else b""
@@ -221,7 +222,8 @@ def restore_denials(attempt_folder: Path) -> None:
 
 
 def remove_planted_link(git_dir: Path) -> None:
-    """The `commondir` that an agent in place may have left: git would use the settings, and run the programs, of that folder.
+    """Remove a `commondir` that an agent in place may have left: git would use the settings, and run the programs, of
+    that folder.
 
     Only the git folder of a linked worktree has one, and this is the repository's own.
     """
@@ -231,7 +233,7 @@ def remove_planted_link(git_dir: Path) -> None:
 
 
 def remove_private_folder(private: Path) -> None:
-    """The attempt's home and /tmp, and what limited it, when it has ended."""
+    """Remove the home and /tmp of an attempt that has ended, and what limited the attempt."""
     remove_container(private)
     _remove_changed_programs(private)
     remove_limit_groups(private)
@@ -245,8 +247,10 @@ def _save_fingerprint(private: Path, folder: Path) -> None:
 
 
 def _remove_changed_programs(private: Path) -> None:
-    """Of an agent, which downloads them again. A mount protects them in the sandbox's own namespace only: in another one, an
-    attempt can put a folder in their place.
+    """Remove an agent's programs that were changed; the agent downloads them again.
+
+    A mount protects them in the sandbox's own namespace only: in another one, an attempt can put a folder in their
+    place.
     """
     with suppress(OSError, ValueError):
         for line in (private / _PROGRAMS_FILE).read_text("ascii").splitlines():
@@ -257,7 +261,7 @@ def _remove_changed_programs(private: Path) -> None:
 
 
 def _fingerprint(folder: Path) -> str:
-    """A hash that changes if a file of the folder does: it includes a time that programs can't set."""
+    """Return a hash that changes if a file of the folder does: it includes a time that programs can't set."""
     with suppress(OSError):
         status = [folder.lstat(), *(path.lstat() for path in sorted(folder.iterdir()))]
         facts = [(each.st_ino, each.st_mode, each.st_size, each.st_ctime_ns) for each in status]
@@ -266,13 +270,13 @@ def _fingerprint(folder: Path) -> str:
 
 
 def _find_home(env: Mapping[str, str]) -> str:
-    """The home folder in the command's environment; "": none that could be replaced."""
+    """Find the home folder in the command's environment; "" if it has none that can be replaced."""
     home = os.path.normpath(env.get("HOME") or Path("~").expanduser())
     return home if home.startswith("/") and home != "/" and os.path.isdir(home) else ""  # noqa: PTH112
 
 
 def _list_hidden(spec: AttemptSpec, places: SandboxPlaces, home: str) -> Iterator[str]:
-    """Everybody's home, sockets of services, other worktrees, the checkout, and what plait keeps."""
+    """Yield what is hidden: all users' homes, sockets of services, other worktrees, the checkout, and what plait keeps."""
     yield from (path for path in (*_HOME_PARENTS, "/run") if os.path.isdir(path))  # noqa: PTH112
     if home and os.path.realpath(home) != home:
         yield os.path.realpath(home)
@@ -297,7 +301,9 @@ def _list_system_secrets() -> Iterator[Mount]:
 
 
 def _list_sockets(mounts: Iterable[Mount]) -> Iterator[Mount]:
-    """Sockets of services that could be found: neither a read-only disk nor a network of its own keeps anyone from them."""
+    """Yield sockets of services that are visible. Neither a read-only disk nor a network of its own keeps a process
+    from using them.
+    """
     by_target = {mount.target: mount for mount in mounts}
     with suppress(OSError):
         lines = Path("/proc/net/unix").read_text("utf-8", "replace").splitlines()
@@ -310,7 +316,9 @@ def _list_sockets(mounts: Iterable[Mount]) -> Iterator[Mount]:
 
 
 def _list_programs(env: Mapping[str, str], concealed: Iterable[str], home: str) -> Iterator[Mount]:
-    """Programs that would be hidden: those on the PATH, plait's own Python, and what is installed in the home folder."""
+    """Yield programs that would be hidden: those on the PATH, plait's own Python, and what is installed in the home
+    folder.
+    """
     folders = [*concealed]
     own = (sys.prefix, sys.base_prefix, sys.exec_prefix, *(str(Path(path).parent) for path in plait.__path__))
     # Normalised: `~/` must not be taken for a folder in the home folder.
@@ -334,7 +342,7 @@ def _list_programs(env: Mapping[str, str], concealed: Iterable[str], home: str) 
 
 
 def _list_program(name: str, env: Mapping[str, str], concealed: Sequence[str]) -> Iterator[Mount]:
-    """A program or file that would be hidden, with what it was installed with."""
+    """Yield a program or file that would be hidden, with what it was installed with."""
     path = shutil.which(name, path=env.get("PATH"))
     path = path or (name if name.startswith("/") and os.path.isfile(name) else None)  # noqa: PTH113
     if path is None:
@@ -350,7 +358,7 @@ def _list_program(name: str, env: Mapping[str, str], concealed: Sequence[str]) -
 
 
 def _find_install_root(program: Path) -> Path | None:
-    """The packages around a Node program, or the virtual environment of a Python program."""
+    """Find the packages around a Node program, or the virtual environment of a Python program; None if there are none."""
     for parent in reversed(program.parents):
         if parent.name == "node_modules" or (parent / "pyvenv.cfg").is_file():
             return parent
@@ -358,7 +366,9 @@ def _find_install_root(program: Path) -> Path | None:
 
 
 def _list_agent_mounts(spec: AttemptSpec, sandbox: SandboxSpec, places: SandboxPlaces, home: str) -> Iterator[Mount]:
-    """The agent's folders are private, with copies of its settings; its login and its sessions are the real ones."""
+    """Yield the agent's folders, which are private, with copies of its settings; its login and its sessions are the
+    real ones.
+    """
     for number, folder in enumerate(sandbox.folders):
         place = spec.env.get(folder.variable) if folder.variable else None
         real = Path(place or _find_in_home(folder.path, spec.env, home))
@@ -369,7 +379,7 @@ def _list_agent_mounts(spec: AttemptSpec, sandbox: SandboxSpec, places: SandboxP
 
 
 def _find_in_home(path: str, env: Mapping[str, str], home: str) -> str:
-    """A path below the home folder, or where the XDG variables say that such files are."""
+    """Return a path below the home folder, or where the XDG variables set the folder for such files."""
     for variable, start in _XDG_FOLDERS.items():
         if path.startswith(f"{start}/") and env.get(variable, "").startswith("/"):
             return f"{env[variable]}/{path.removeprefix(f'{start}/')}"
@@ -412,7 +422,7 @@ def _copy_file(source: Path, target: Path) -> None:
 
 
 def _list_named(spec: AttemptSpec, sandbox: SandboxSpec, home: str) -> Iterator[Mount]:
-    """The settings' paths, and the targets of links into the checkout."""
+    """Yield the paths in the settings, and the targets of links into the checkout."""
     named = [(path, Access.READ) for path in (*spec.setup.link, *sandbox.readable)]
     named += [(path, Access.WRITE) for path in sandbox.writable]
     for path, access in named:

@@ -1,8 +1,8 @@
 """The way out of a sandbox without network: a forward proxy that reaches listed hosts only.
 
-It takes `CONNECT` and plain HTTP requests, one per connection, and says which hosts it refused. It resolves names
-itself and connects to the address that it checked. A port of this machine that is listed is also forwarded as it is, for
-clients that use no proxy for it.
+It handles `CONNECT` and plain HTTP requests, one per connection, and reports which hosts it refused. It resolves names
+itself and connects to the address that it checked. A port of this machine that is listed is also forwarded as it is,
+for clients that use no proxy for it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class RefusedError(Exception):
 
 
 class FilteringProxy:
-    """`report_blocked` is called with each `host:port` that is refused, once."""
+    """A proxy that reaches listed hosts only. `report_blocked` is called once for each `host:port` that is refused."""
 
     def __init__(self, rules: Sequence[HostRule], report_blocked: Callable[[str], None]) -> None:
         self._rules = rules
@@ -59,7 +59,7 @@ class FilteringProxy:
                 server.close()
 
     async def connect(self, host: str, port: int) -> Stream:
-        """Raises RefusedError if the host isn't listed, can't be found or doesn't answer."""
+        """Connect to a host. Raises RefusedError if it isn't listed, can't be found or doesn't answer."""
         rule = find_rule(self._rules, host, port)
         if rule is None:
             raise self._block(host, port)
@@ -134,7 +134,7 @@ class _HttpStream:
 
     @property
     def trailing_data(self) -> bytes:
-        """What came after the request: the beginning of a tunnel's bytes."""
+        """Return the bytes that came after the request: the beginning of a tunnel."""
         return self._protocol.trailing_data[0]
 
     async def read_event(self) -> h11.Event:
@@ -162,7 +162,7 @@ class _HttpStream:
 
 
 def _split_url(text: str) -> tuple[str, str]:
-    """The host with its port, and the rest, of the address in a plain request."""
+    """Split the address in a plain request into the host with its port, and the rest."""
     with suppress(ValueError):
         url = urlsplit(text)
         if url.scheme == "http" and url.netloc:
@@ -198,7 +198,9 @@ def _is_allowed(rule: HostRule, text: str) -> bool:
 
 
 def _is_own_address(address: Address) -> bool:
-    """Whether this machine has it: only then does it reach the address from the same one. Nothing is sent for that."""
+    """Whether this machine has the address: only then does it reach the address from the same one. Nothing is sent for
+    that.
+    """
     family = socket.AF_INET if address.version == 4 else socket.AF_INET6
     with socket.socket(family, socket.SOCK_DGRAM) as probe, suppress(OSError):
         probe.connect((str(address), DEFAULT_PORTS[0]))
@@ -207,7 +209,7 @@ def _is_own_address(address: Address) -> bool:
 
 
 def _rewrite(request: h11.Request, authority: str, path: str) -> h11.Request:
-    """The request as the host itself gets it: `Host` is the one that was checked."""
+    """Return the request as the host itself gets it: `Host` is the one that was checked."""
     listed = {name.strip().lower() for value in _values(request, b"connection") for name in value.split(b",")}
     dropped = (_HOP_HEADERS | listed | {b"host"}) - {b"content-length", b"transfer-encoding"}
     if any(True for _ in _values(request, b"transfer-encoding")):
@@ -263,7 +265,7 @@ def _prepare_response(event: h11.Event) -> h11.Event:
 
 
 async def _relay(one: Stream, other: Stream) -> None:
-    """Copy bytes both ways until both sides have ended, or one is gone."""
+    """Copy bytes both ways until both sides have ended, or one is closed."""
     async with asyncio.TaskGroup() as group:
         group.create_task(_copy(one[0], other[1]))
         group.create_task(_copy(other[0], one[1]))
@@ -282,7 +284,9 @@ async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
 
 @asynccontextmanager
 async def _closing(writer: asyncio.StreamWriter) -> AsyncIterator[None]:
-    """Close a connection at the end. What goes wrong with one ends no other; it is cancelled when the sandbox has ended."""
+    """Close a connection at the end. An error in one connection ends no other; it is cancelled when the sandbox has
+    ended.
+    """
     try:
         with suppress(OSError, TimeoutError, asyncio.CancelledError):
             yield

@@ -1,11 +1,12 @@
-"""Proxies of strict attempts that are there at once: a process that has imported everything forks one ahead of each request.
+"""Starts the proxies of strict attempts without delay: a process that has imported everything forks one ahead of each
+request.
 
-The engine starts the process when it is first needed, and asks over a socket that no other process has. It ends with the
-engine. A proxy that has its request belongs to its attempt: it outlives the engine, and ends with the sandbox, or soon if
-none comes.
+The engine starts the process when it is first needed, and sends requests over a socket that no other process has. It
+ends with the engine. A proxy that has its request belongs to its attempt: it outlives the engine, and ends with the
+sandbox, or soon if none comes.
 
-bwrap is started by the attempt's supervisor, as without a filtered network. A shell opens the proxy's pipes for it: one on
-which bwrap says what its first process is, and one on which it waits until the proxy's sockets are in its network.
+bwrap is started by the attempt's supervisor, as without a filtered network. A shell opens the proxy's pipes for it: one
+on which bwrap reports its first process, and one on which it waits until the proxy's sockets are in its network.
 """
 
 from __future__ import annotations
@@ -46,7 +47,9 @@ _INFO_FD, _BLOCK_FD = 3, 4  # of bwrap
 
 @dataclass(frozen=True, slots=True)
 class ProxyRequest:
-    """`private` is a folder that is removed when the attempt has ended; `denials`, a file in it, gets blocked hosts."""
+    """A request for a proxy. `private` is a folder that is removed when the attempt has ended; `denials`, a file in it,
+    gets blocked hosts.
+    """
 
     ports: Sequence[int]
     hosts: Sequence[str]
@@ -56,7 +59,7 @@ class ProxyRequest:
 
 
 class ProxyServer:
-    """The engine's side. It can be called by several threads."""
+    """The engine's side of the process. Several threads may call it."""
 
     def __init__(self) -> None:
         self._lock = Lock()
@@ -65,8 +68,10 @@ class ProxyServer:
         self.pid = 0
 
     def start_proxy(self, request: ProxyRequest, bubblewrap: Sequence[str]) -> tuple[tuple[str, ...], str] | None:
-        """A command of bwrap with a proxy as its only way out, which can be run once, and the redirection by which a shell
-        opens the proxy's pipes; None: the process isn't ready yet.
+        """Start a proxy; None if the process isn't ready yet.
+
+        Returns a command of bwrap with the proxy as its only way out, which can be run once, and the redirection by
+        which a shell opens the proxy's pipes.
         """
         with self._lock:
             try:
@@ -84,7 +89,7 @@ class ProxyServer:
         return (bubblewrap[0], *options, *bubblewrap[1:]), pipes
 
     def close(self) -> None:
-        """End the process. What it forked goes on."""
+        """End the process. The proxies that it forked continue."""
         if self._control is not None:
             self._control.close()
             self._control = None
@@ -108,7 +113,7 @@ class ProxyServer:
             self.pid = os.posix_spawn(sys.executable, argv, environment, file_actions=actions, setsid=True)
 
     def _ask(self, request: ProxyRequest) -> str:
-        """The numbers of the proxy and of its pipes; "": the process is still starting."""
+        """Return the numbers of the proxy and of its pipes; "" if the process is still starting."""
         assert self._control is not None
         if not self._is_ready:
             try:
@@ -138,7 +143,7 @@ def main(control: socket.socket) -> None:
 
 
 def _fork_proxy(control: socket.socket) -> bool:
-    """Whether it got a request; this waits for that. False: the engine has ended."""
+    """Fork a proxy and wait until it gets a request. False if the engine has ended."""
     taken_read, taken_write = os.pipe()
     if os.fork() == 0:
         try:
@@ -189,7 +194,7 @@ def _serve_attempt(control: socket.socket, taken: int) -> None:
 
 
 def _wait_for_start(control: socket.socket, info: int, private: str) -> bool:
-    """Whether the sandbox starts; not if its attempt has ended, or its engine has without launching a supervisor."""
+    """Wait until the sandbox starts. False if its attempt has ended, or its engine has without launching a supervisor."""
     watched, deadline = poll(), float("inf")
     watched.register(info, POLLIN)
     watched.register(control, 0)  # its end

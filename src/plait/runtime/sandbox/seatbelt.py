@@ -1,7 +1,8 @@
-"""The profile of sandbox-exec, the sandbox of macOS. Not tested: it was written from the documentation of its language.
+"""Builds the profile of sandbox-exec, the sandbox of macOS. Not tested: it was written from the documentation of its
+language.
 
-It has no mounts: a hidden folder can't be read instead of being empty, and the command sees the real home folder's path.
-Private folders are reached by variables (HOME, TMPDIR) instead.
+It has no mounts: a hidden folder can't be read instead of being empty, and the command sees the real home folder's
+path. Private folders are reached by variables (HOME, TMPDIR) instead.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ _DEVICES = ("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom", "/dev/tty",
 
 
 def build_seatbelt_command(layout: SandboxLayout) -> tuple[str, ...]:
-    """The words that go before a command."""
+    """Return the words that go before a command."""
     return (PROGRAM, "-p", build_profile(layout), *build_runner())
 
 
 def build_profile(layout: SandboxLayout) -> str:
-    """The last rule that matches counts: outer folders come first."""
+    """Build the profile. The last rule that matches counts, so outer folders come first."""
     lines = ["(version 1)", "(allow default)", "(deny file-write*)", "(deny process-info* (target others))"]
     lines += ["(deny signal (target others))", "(allow signal (target same-sandbox))"]
     lines += ["(deny appleevent-send)", "(deny lsopen)", "(deny job-creation)"]  # what others would run for it, outside

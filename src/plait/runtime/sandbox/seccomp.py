@@ -31,8 +31,8 @@ Instruction = tuple[int, int, int, int]  # code, how many to skip if true and if
 
 @dataclass(frozen=True, slots=True)
 class _Calls:
-    """Of one architecture of a machine. `key_ring` is the first of three; `socketcall` hides its arguments; `highest`: no
-    number from there on.
+    """The numbers of system calls on one architecture of a machine. `key_ring` is the first of three; `socketcall`
+    hides its arguments; all numbers are below `highest`.
     """
 
     architecture: int
@@ -54,9 +54,10 @@ _MACHINES = {
 
 
 def add_filter(command: Sequence[str], folder: Path) -> tuple[tuple[str, ...], str]:
-    """A command of bwrap with the filter, which is a file in the folder, and the redirection by which a shell opens it.
+    """Add the filter to a command of bwrap. Returns the command, and the redirection by which a shell opens the filter,
+    a file in the folder.
 
-    On a machine whose calls aren't known here, the command as it is.
+    On a machine whose calls aren't known here, the command is returned unchanged.
     """
     data = build_filter(platform.machine())
     if not data:
@@ -66,14 +67,14 @@ def add_filter(command: Sequence[str], folder: Path) -> tuple[tuple[str, ...], s
 
 
 def redirect(redirection: str, command: Sequence[str], line: str = "") -> tuple[str, ...]:
-    """A shell that runs a line, opens files and becomes the command."""
+    """Build a shell command that runs a line, opens files and becomes the command."""
     if not redirection and not line:
         return tuple(command)
     return ("/bin/sh", "-c", "; ".join(filter(None, (line, f'exec "$0" "$@" {redirection}'))), *command)
 
 
 def build_filter(machine: str) -> bytes:
-    """The program; empty for an unknown machine."""
+    """Build the filter's program; empty for an unknown machine."""
     blocks = [_build_block(calls) for calls in _MACHINES.get(machine, ())]
     program: list[Instruction] = [(_LOAD, 0, 0, _ARCHITECTURE)] if blocks else []
     for architecture, block in blocks:

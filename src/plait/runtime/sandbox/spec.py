@@ -9,8 +9,9 @@ from plait.core.settings import SandboxMode
 
 @dataclass(frozen=True, slots=True)
 class SandboxLimits:
-    """Of a strict attempt, in bytes, and processes; 0: no limit. `disk` is that of /tmp, and of any one file; all that it
-    writes may take FILES_FACTOR times that.
+    """The limits of a strict attempt: bytes of memory and disk, and a number of processes; 0: no limit.
+
+    `disk` is that of /tmp, and of any one file; all that it writes may take FILES_FACTOR times that.
     """
 
     memory: int = 0
@@ -20,9 +21,11 @@ class SandboxLimits:
 
 @dataclass(frozen=True, slots=True)
 class SandboxSpec:
-    """`readable` and `writable` are the paths of the settings. `folders` and `copied_files` are the agent's own, below the
-    home folder. `programs` are the files that the command names. `hosts` and `limits` are for strict and container, `image`
-    is for container. `confine_setup`: the setup command of the workspace runs in the sandbox, too.
+    """How an attempt is confined.
+
+    `readable` and `writable` are the paths of the settings. `folders` and `copied_files` are the agent's own, below the
+    home folder. `programs` are the files that the command names. `hosts` and `limits` are for strict and container,
+    `image` is for container. `confine_setup`: the setup command of the workspace runs in the sandbox, too.
     """
 
     mode: SandboxMode

@@ -1,7 +1,7 @@
-"""The variables that a task sets, handed to the shell in its sandbox, which sets them.
+"""Passes the variables that a task sets to the shell in its sandbox, which sets them.
 
-Outside, they would act on the supervisor and on what makes the sandbox, as `LD_PRELOAD`, or choose what is mounted in it, as
-`PATH` and `HOME`.
+Outside, they would act on the supervisor and on what makes the sandbox, as `LD_PRELOAD`, or choose what is mounted in
+it, as `PATH` and `HOME`.
 """
 
 from __future__ import annotations
@@ -20,11 +20,13 @@ _SET_VARIABLES = (
 
 
 def build_runner(*lines: str) -> tuple[str, ...]:
-    """A shell that sets them in the sandbox, runs these lines, and becomes the command whose words follow."""
+    """Build a shell command that sets the variables in the sandbox, runs these lines, and becomes the command whose
+    words follow.
+    """
     return ("/bin/sh", "-c", "; ".join((*lines, _SET_VARIABLES, 'exec "$0" "$@"')))
 
 
 def encode_variables(variables: Mapping[str, str]) -> dict[str, str]:
-    """The variables under names that mean nothing outside."""
+    """Return the variables under names that mean nothing outside."""
     held = {name: value for name, value in variables.items() if _NAME.match(name)}
     return {_LIST: " ".join(held), **{f"{_LIST}_{name}": value for name, value in held.items()}} if held else {}

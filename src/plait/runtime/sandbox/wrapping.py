@@ -1,4 +1,4 @@
-"""Putting an attempt's command into its sandbox."""
+"""Puts an attempt's command into its sandbox."""
 
 from __future__ import annotations
 
@@ -36,11 +36,12 @@ def build_sandbox_command(  # noqa: PLR0913 - each is another place
     *,
     runs_once: bool = False,
 ) -> tuple[str, ...]:
-    """Prepare the sandbox of an attempt whose workspace is ready: the words that go before its command.
+    """Prepare the sandbox of an attempt whose workspace is ready; return the words that go before its command, () if it
+    has no sandbox.
 
-    `state` is plait's folder, or one around it, `git_dir` that of the repository whose worktree it is, `worktrees` the folder
-    of all; in place, the repository is around the state. `runs_once`: they go before one command, which then starts faster.
-    () if it has no sandbox. Raises WorldError.
+    `state` is plait's folder, or one around it, `git_dir` that of the repository whose worktree the workspace is,
+    `worktrees` the folder of all; for an attempt in place, the repository is around the state. `runs_once`: the words
+    go before one command, which then starts faster. Raises WorldError.
     """
     sandbox = spec.sandbox
     if sandbox is None or sandbox.mode is SandboxMode.OFF:
@@ -72,7 +73,7 @@ def build_sandbox_command(  # noqa: PLR0913 - each is another place
 def _filter_network(
     command: tuple[str, ...], hosts: Sequence[str], places: SandboxPlaces, *, runs_once: bool
 ) -> tuple[tuple[str, ...], str]:
-    """A command of bwrap without network, with a proxy as its only way out, and what a shell has to open for it."""
+    """Build a command of bwrap without network, with a proxy as its only way out, and what a shell has to open for it."""
     from plait.runtime.sandbox.network import build_network_command, pick_ports  # only where the network is filtered
 
     if runs_once:
@@ -89,7 +90,7 @@ def _filter_network(
 
 @cache
 def _proxy_server() -> ProxyServer:
-    """One for this process."""
+    """Return the proxy server of this process."""
     server = ProxyServer()
     atexit.register(server.close)
     return server
@@ -125,7 +126,7 @@ def _build_container_command(
 
 
 def _build_git_view(workspace: Path, common: Path, checkouts: Sequence[str]) -> GitView | None:
-    """None: the workspace is no worktree of plait's. `checkouts` are those beside it."""
+    """Build the view of git's folder; None if the workspace is no worktree of plait's. `checkouts` are those beside it."""
     gitdir = read_gitdir_link(workspace)
     if gitdir is None or os.path.realpath(gitdir.parent) != os.path.realpath(common / "worktrees"):
         return None
