@@ -224,8 +224,8 @@ class LocalExecutor:
         return RunningProcess(live.pid)
 
     def _prevent_launch(self, live: LiveAttempt) -> ProbeResult:
-        """Prevent that an attempt that was never launched is launched later: a supervisor that starts late finds the
-        pidfile.
+        """Make sure that an attempt that was never launched is not launched later: a supervisor that starts late finds
+        the pidfile.
         """
         with suppress(OSError, WorldError):  # then no supervisor can write there either
             make_attempt_folder(live.folder)

@@ -102,7 +102,7 @@ class Terminator:
         self._look_soon()
 
     def _look_soon(self) -> None:
-        """Look now, or a moment after the last pass, once for all changes."""
+        """Look for remaining processes now, or a moment after the last pass, once for all changes."""
         self._pause = _FIRST_PAUSE
         self._look_after(self._looked + _FIRST_PAUSE - time.monotonic())
 
@@ -153,7 +153,7 @@ class Terminator:
                 processes.send_signal(process, SIGCONT)
 
     def _kill(self, killing: Sequence[Termination], trees: Mapping[str, Sequence[Process]]) -> None:
-        """Stop all of them first, so that none can fork any more; then kill."""
+        """Kill trees: first stop all their processes, so that none can fork any more, then kill them."""
         for termination in killing:
             if termination.root.cgroup:
                 cgroup.kill_members(termination.root.cgroup)

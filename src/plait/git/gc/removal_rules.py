@@ -163,9 +163,10 @@ class GcFacts:
 
 @dataclass(frozen=True, slots=True)
 class GcOptions:
-    """`older`: only batches that ended that many seconds ago, but more of those. `forget` are batch ids.
+    """What to remove. `older`: only batches that ended at least that many seconds ago, but more of what they left.
+    `forget` are batch ids.
 
-    `unmerged`: remove their unmerged work, too. `lost`: remove what is left of repositories that are gone.
+    `unmerged`: remove their unmerged work, too. `lost`: remove what is left of repositories that no longer exist.
     """
 
     older: float | None = None

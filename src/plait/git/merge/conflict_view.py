@@ -62,7 +62,7 @@ def _find_hunks(lines: list[str]) -> Iterator[str]:
 
 
 def name_sides(text: str, tried: MergeResult) -> str:
-    """Replace the commit ids in conflict labels by what the sides are."""
+    """Replace the commit ids in conflict labels by names for the sides."""
     lines = text.replace(tried.ours, OURS_LABEL).replace(tried.theirs, THEIRS_LABEL)
     return "\n".join(f"||||||| {BASE_LABEL}" if line.startswith("||||||| ") else line for line in lines.split("\n"))
 

@@ -195,8 +195,8 @@ def _remove_special_files(view: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _ChangedRefs:
-    """Of a view: the task's branch, what it was at and is at now ("": unchanged, or no branch of plait's), other refs that were
-    changed, HEAD if it was, and all refs.
+    """The refs that differ in a view: the task's branch, what it was at and is at now ("": unchanged, or no branch of
+    plait's), other refs that were changed, HEAD if it was changed, and all refs.
     """
 
     branch: str

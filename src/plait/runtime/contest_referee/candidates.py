@@ -67,10 +67,10 @@ class CandidateWorkspace:
         return tuple(dict.fromkeys((*read_setup_paths(gitdir), *self._git.run(*args).fields)))
 
     def apply(self, candidate: Candidate) -> CandidateFit:
-        """Apply the candidate's own change to the base, staged, so that exactly it is captured."""
+        """Apply the candidate's own change to the base and stage it, so that exactly this change is captured."""
         try:
             return self._cherry_pick(candidate)
-        except GitError as error:  # its commits may be gone
+        except GitError as error:  # its commits may be missing
             return CandidateFit(f"its change can't be read: {error.message}")
 
     def _cherry_pick(self, candidate: Candidate) -> CandidateFit:

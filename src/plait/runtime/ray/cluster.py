@@ -31,7 +31,7 @@ _HOST_AND_PORT = re.compile(r"\S+:\d+")
 _RAYS_REASON = "Failed to connect to Ray cluster"  # it says no more
 _VERSIONS = re.compile(r"Ray: (\S+)\s+Python: (\S+)")
 _HTTP2_SETTINGS, _HTTP2_HEADER_BYTES = b"\4", 9
-_HTTP2_PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0" + _HTTP2_SETTINGS + bytes(5)  # and no settings of ours
+_HTTP2_PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0" + _HTTP2_SETTINGS + bytes(5)  # without settings
 _INTERNAL_RESOURCES = ("CPU", "GPU", "memory", "object_store_memory", "node:", "accelerator_type:")
 
 _lock = threading.Lock()

@@ -204,7 +204,7 @@ class Connections:
             try:
                 while not self._closing.is_set():
                     self._step(self._cluster)
-            except PlaitError as error:  # the cluster is gone
+            except PlaitError as error:  # the cluster no longer exists
                 self._report_failure(error)
             except Exception as error:  # noqa: BLE001 - a defect must be seen, and not end the polls
                 log.write_traceback(error)
@@ -341,7 +341,7 @@ class Connections:
             with self.lock:
                 link.renew(reply)
         if not self._store_chunks(link, reply.chunks):
-            link.retry_at = time.monotonic() + RETRY_SECONDS  # the node has to say all of it again
+            link.retry_at = time.monotonic() + RETRY_SECONDS  # the node has to report all of it again
             return
         with self.lock:
             is_complete = link.take(reply)
@@ -363,7 +363,9 @@ class Connections:
                 try:
                     data = memoryview(chunk.data)
                     written = os.pwrite(fd, data, chunk.start)
-                    while written < len(data):  # less is written to a disk that gets full: the rest says why
+                    while written < len(
+                        data
+                    ):  # less is written to a disk that gets full: writing the rest raises the reason
                         written += os.pwrite(fd, data[written:], chunk.start + written)
                 finally:
                     os.close(fd)
@@ -387,7 +389,7 @@ class Connections:
         """Check, in the loop, which nodes are silent or lost: the thread may be waiting for a head that hangs."""
         limit = self._config.lease * 1.05 + LEASE_MARGIN
         for link in self.list():
-            with self.lock:  # or an answer could come in between
+            with self.lock:  # otherwise an answer could come in between
                 unheard = read_boot_clock() - link.heard_at
                 link.is_silent = link.last is not None and unheard > SILENT_POLLS * self._poll_seconds
                 is_lost_now = not link.is_lost and unheard > limit

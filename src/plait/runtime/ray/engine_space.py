@@ -163,7 +163,7 @@ class EngineSpace:
         )
         known = self.attempts.get(attempt)
         if known is not None and known.capture is not None and not (is_missing or setup_failure or self.is_expired):
-            # The engine is going to ask for it: what it is told of the exit takes a while to get there and back.
+            # The engine is going to request it, but only after the report of the exit has reached it.
             self._results[attempt] = self._commit_result(known.capture)
 
     def take_result(self, spec: CaptureSpec) -> Future[wire.CaptureReply]:

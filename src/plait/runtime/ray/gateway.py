@@ -91,7 +91,7 @@ class Gateway:
         """Start a daemon that was killed once more; end the actor when it has no daemon to serve."""
         while True:
             time.sleep(WATCH_SECONDS)
-            with self._lock:  # or a daemon that is being started would be taken for one that has ended
+            with self._lock:  # otherwise a daemon that is being started would be mistaken for one that has ended
                 if self._is_needed():
                     continue
                 with suppress(Exception):  # the head can't be reached: try again

@@ -44,7 +44,7 @@ class NodeLink:
     last: PollReply | None = None  # without attempts and their output
     offsets: dict[Attempt, int] = field(default_factory=dict)
     limits: dict[Attempt, int] = field(default_factory=dict)
-    kept: set[Attempt] = field(default_factory=set)  # ended, and the node was not told yet that all output is here
+    kept: set[Attempt] = field(default_factory=set)  # ended; the node does not know yet that all output is here
     sent: set[str] = field(default_factory=set)
     packed: set[str] = field(default_factory=set)
     sending: threading.Lock = field(default_factory=threading.Lock)
@@ -67,11 +67,11 @@ class NodeLink:
         """Record a reply that was handled. True if it listed all attempts."""
         is_complete = reply.incarnation != self.incarnation
         if is_complete:
-            # What a node has of a batch is gone when its lease has run out.
+            # A node removes what it has of a batch when the lease has run out.
             self.incarnation, self.sent, self.packed = reply.incarnation, {*reply.tips}, set()
         self.renew(reply)
         self.kept.difference_update(self.asked_kept)
-        if self.version == self.asked_version:  # else the loop wants to be told everything since
+        if self.version == self.asked_version:  # otherwise the loop has requested all reports since
             self.version = reply.version
         self.last = replace(reply, attempts=(), chunks=(), tips=())
         return is_complete

@@ -146,7 +146,7 @@ class NodeService:
             path.rename(self._folder / f"{_REMOVED_PREFIX}{token_hex(8)}")
         except FileNotFoundError:
             pass
-        except OSError as error:  # the service must go on
+        except OSError as error:  # the service must continue
             _log_error(error)
 
     def _remove_set_aside(self) -> None:
@@ -179,7 +179,7 @@ class NodeService:
         self._heard_at = time.monotonic()
         try:
             reply = wire.Reply(data=wire.encode(self._answer(envelope)))
-        except Exception as error:  # noqa: BLE001 - the engine is told
+        except Exception as error:  # noqa: BLE001 - it is reported to the engine
             reply = wire.Reply(wire.describe_failure(error))
         return wire.seal(wire.encode(reply), envelope.reply_key)
 
@@ -336,7 +336,7 @@ class NodeService:
             return  # ended meanwhile
         try:
             space.executor.start(spec)
-        except Exception as error:  # noqa: BLE001 - the engine is told
+        except Exception as error:  # noqa: BLE001 - it is reported to the engine
             space.on_start_failed(spec.attempt, error)
         if body.is_terminated:
             space.executor.terminate(spec.attempt, at_once=True)

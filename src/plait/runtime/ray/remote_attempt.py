@@ -270,7 +270,7 @@ def _report(state: RemoteAttempt, report: wire.AttemptReport, node: str) -> Step
     match report.state:
         case wire.RUNNING:
             launch: tuple[Action, ...] = () if state.is_launched else (ReportLaunch(),)
-            # Its service may have been killed since it was told to end it.
+            # The service may have been killed after it was asked to end the attempt.
             end: tuple[Action, ...] = (SendTermination(),) if state.is_terminated and not state.is_sending else ()
             return replace(state, is_launched=True), (*launch, *end)
         case wire.FAILED if state.is_sending:

@@ -91,7 +91,7 @@ class RayWorkspaces:
     def _capture(self, spec: CaptureSpec) -> tuple[CapturedChange, ResultReceiver | None]:
         link = self._find_link(spec.attempt)
         if link is None or link.is_lost:
-            # The engine may have been killed after it had taken the result over, and before it could say so.
+            # The engine may have been killed after it had taken the result over, and before it could report that.
             if found := find_captured(Git(self._git_dir), spec.attempt, spec.base, spec.commit):
                 return found, None
             raise WorktreeError(f"the node of {spec.attempt} was lost with its work")

@@ -108,7 +108,7 @@ def _open_folder(folder: str, tops: Sequence[str]) -> Iterator[int]:
         path = f"/proc/self/fd/{place}"
         status = os.fstat(place)
         is_hidden = status.st_uid == os.geteuid() and status.st_mode & _LISTABLE != _LISTABLE
-        if is_hidden and is_inside(str(Path(path).readlink()), tops):  # or a link was put on the way to it
+        if is_hidden and is_inside(str(Path(path).readlink()), tops):  # otherwise a link was put on the way to it
             os.chmod(path, stat.S_IMODE(status.st_mode) | _LISTABLE)  # noqa: PTH101 - a descriptor
         fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         stack.callback(os.close, fd)

@@ -26,7 +26,9 @@ _TRANSLATED = IPv6Network("64:ff9b::/96")  # by a NAT64 gateway
 
 @dataclass(frozen=True, slots=True)
 class HostRule:
-    """`host` is a name, an IP address, or `*.` and a domain, whose subdomains it means. `port` 0: those of HTTP."""
+    """A rule that allows a host. `host` is a name, an IP address, or `*.` and a domain, whose subdomains it means.
+    `port` 0: the ports of HTTP.
+    """
 
     host: str
     port: int = 0

@@ -97,7 +97,7 @@ _XDG_FOLDERS = {
     "XDG_CACHE_HOME": ".cache",
     "XDG_DATA_HOME": ".local/share",
 }
-# In an agent's folder: keys of servers outside that run what they are told, an editor's and the agent's own; and logs, which it
+# In an agent's folder: keys of servers outside that run any command, an editor's and the agent's own; and logs, which it
 # has to write.
 _LEFT_OUT_FOLDERS = frozenset({"ide", "daemon", "log", "logs"})
 _MAX_COPIED_BYTES = 4 << 20  # of one file of an agent's folder
@@ -321,7 +321,7 @@ def _list_programs(env: Mapping[str, str], concealed: Iterable[str], home: str) 
     """
     folders = [*concealed]
     own = (sys.prefix, sys.base_prefix, sys.exec_prefix, *(str(Path(path).parent) for path in plait.__path__))
-    # Normalised: `~/` must not be taken for a folder in the home folder.
+    # Normalised: `~/` must not be mistaken for a folder in the home folder.
     on_path = [os.path.normpath(path) for path in env.get("PATH", "").split(os.pathsep) if path.startswith("/")]
     for path in dict.fromkeys((*own, *on_path, *_RUN_READABLE)):
         if is_inside(path, folders) and path not in folders and os.path.isdir(path):  # noqa: PTH112
@@ -398,7 +398,7 @@ def _list_folder_mounts(folder: AgentFolder, real: Path, private: Path, workspac
             yield Mount(str(real / name), Access.WRITE)
     for name in folder.programs:
         with suppress(OSError):
-            (real / name).mkdir(parents=True, exist_ok=True, mode=0o700)  # or the agent could make it
+            (real / name).mkdir(parents=True, exist_ok=True, mode=0o700)  # otherwise the agent could make it
             _save_fingerprint(private.parents[1], real / name)
         yield Mount(str(real / name), Access.READ)
     with suppress(OSError), os.scandir(real) as found:
@@ -438,7 +438,7 @@ def _list_git_mounts(spec: AttemptSpec, places: SandboxPlaces) -> Iterator[Mount
         yield Mount(view.common, Access.WRITE, view.folder)
         yield from (Mount(target, Access.READ, source) for source, target in view.readable)
         for path in (spec.workspace, *spec.checkouts):
-            yield Mount(f"{path}/.git", Access.READ)  # or it could be replaced by a repository with hooks
+            yield Mount(f"{path}/.git", Access.READ)  # otherwise it could be replaced by a repository with hooks
     elif spec.kind is not AttemptKind.IN_PLACE:
         return  # what is there is no worktree of plait's, so git has nothing to work with
     elif places.state.parent.name == ".git" or (places.state.parent / "objects").is_dir():

@@ -213,7 +213,9 @@ def _rewrite(request: h11.Request, authority: str, path: str) -> h11.Request:
     listed = {name.strip().lower() for value in _values(request, b"connection") for name in value.split(b",")}
     dropped = (_HOP_HEADERS | listed | {b"host"}) - {b"content-length", b"transfer-encoding"}
     if any(True for _ in _values(request, b"transfer-encoding")):
-        dropped |= {b"content-length"}  # or the host may see another end of the request, and a second one after it
+        dropped |= {
+            b"content-length"
+        }  # otherwise the host may see another end of the request, and a second one after it
     headers = [
         (name, value)
         for name, value in request.headers.raw_items()

@@ -94,7 +94,7 @@ class ProxyServer:
             self._control.close()
             self._control = None
         if self.pid:
-            os.kill(self.pid, signal.SIGKILL)  # it is still ours: nobody else waits for it
+            os.kill(self.pid, signal.SIGKILL)  # the pid is not reused: only this process waits for it
             os.waitpid(self.pid, 0)
             self.pid = 0
 
@@ -134,7 +134,7 @@ class ProxyServer:
 def main(control: socket.socket) -> None:
     """Keep one proxy waiting for the next request, until the engine has ended."""
     os.chdir("/")
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the forked
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # forked processes are not waited for
     control.send(_READY)
     next_request = poll()
     next_request.register(control, POLLIN)
