@@ -395,7 +395,7 @@ class Git:
             )
         except FileNotFoundError as error:
             if not self.cwd.is_dir():
-                raise GitError(f"the folder {self.cwd} is gone") from error
+                raise GitError(f"the folder {self.cwd} no longer exists") from error
             raise GitError("git is not installed", hint="Install git 2.38 or newer.") from error
         except OSError as error:
             raise GitError(f"git can't be run in {self.cwd}: {error}") from error

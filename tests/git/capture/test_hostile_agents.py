@@ -57,7 +57,7 @@ def test_a_git_file_that_points_to_another_tasks_worktree_is_ignored(worktree: T
 
 def test_a_missing_workspace_is_reported(worktree: TaskWorktree) -> None:
     shutil.rmtree(worktree.path)
-    with pytest.raises(WorktreeError, match="is gone"):
+    with pytest.raises(WorktreeError, match="no longer exists"):
         worktree.capture()
 
 

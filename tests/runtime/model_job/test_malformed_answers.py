@@ -206,7 +206,7 @@ def test_a_file_that_the_task_does_not_touch_is_refused(old: ModelJobBench) -> N
 
 def test_a_file_to_edit_must_exist(old: ModelJobBench) -> None:
     done = old.run(ModelJob("gone.py", ModelJobMode.EDIT, targets=("gone.py",)))
-    refused(old, done, "gone.py", "not there")
+    refused(old, done, "gone.py", "there is no such file")
     assert done.outcome.category is Category.USAGE
     assert not old.server.requests
 

@@ -98,7 +98,7 @@ class AgentWorktree:
 def open_worktree(repository: Repository, workspace: Path, branch: str, *, repair: bool = True) -> AgentWorktree:
     """Open the worktree at this path, restoring its `.git` and HEAD if an agent replaced or damaged them."""
     if not workspace.is_dir():
-        raise WorktreeError(f"the workspace {workspace} is gone")
+        raise WorktreeError(f"the workspace {workspace} no longer exists")
     if was_replaced(repository, workspace):
         raise WorktreeError(f"the workspace {workspace} was deleted, and something else was made in its place")
     worktree = find_worktree(repository, Path(os.path.realpath(workspace)), repair=repair)

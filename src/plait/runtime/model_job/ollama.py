@@ -83,7 +83,7 @@ def check_server(settings: ModelConfig, model: str, reporter: JobReporter) -> No
     names = _list_models(url) if is_ollama else None
     if not model:
         there = f" The server has: {', '.join(names[:_MAX_MODELS_SHOWN])}." if names else ""
-        raise JobError(f"no model is named: set [model] name, or say --model.{there}", Category.USAGE)
+        raise JobError(f"no model is named: set [model] name, or use --model.{there}", Category.USAGE)
     if names is not None and model not in names and f"{model}:latest" not in names:
         raise JobError(f"Ollama has no model {model}: ollama pull {model}", Category.USAGE)
 
@@ -179,7 +179,7 @@ def _last_log_line(log: Path) -> str:
             to_plain_text(line) for line in log.read_bytes()[-_LOG_TAIL_BYTES:].decode("utf-8", "replace").split("\n")
         ]
         text = next((line for line in reversed(lines) if line), "")
-        return f"{text} (in {log})" if text else f"it said nothing (in {log})"
+        return f"{text} (in {log})" if text else f"it printed nothing (in {log})"
     return f"nothing can be read in {log}"
 
 

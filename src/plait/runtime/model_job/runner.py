@@ -92,7 +92,7 @@ def _gather_inputs(
     own = _read_texts(staging, dict.fromkeys((*paths, *((job.tests,) if job.tests else ()))))
     targets = job_spec.target_paths(job)
     if spec.job is not None and not job_spec.writes_whole_files(job) and not any(path in own for path in targets):
-        raise JobError(f"{', '.join(targets)}: to be changed, and not there", Category.USAGE)
+        raise JobError(f"{', '.join(targets)}: the task changes this, but there is no such file", Category.USAGE)
     context = _build_context(spec, job, PromptInputs(job, instructions, texts=own), staging, tracked)
     result.implicit_context = [*context.implicit]
     result.warnings += context.left_out
@@ -109,7 +109,7 @@ def _read_texts(staging: TextReader, paths: Iterable[str]) -> dict[str, str]:
     try:
         texts = {path: staging.read(path) for path in paths}
     except StagingError as error:
-        raise JobError(f"{error.message}; so no job can be about it", Category.USAGE) from error
+        raise JobError(f"{error.message}; a job can't use it", Category.USAGE) from error
     return {path: text for path, text in texts.items() if text is not None}
 
 

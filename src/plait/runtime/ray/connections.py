@@ -382,7 +382,7 @@ class Connections:
 
     def _report_disk_problem(self, problem: str) -> None:
         if not self._disk_problem:
-            log.write_line(f"warning: {problem}; what attempts on nodes do is seen when that works again")
+            log.write_line(f"warning: {problem}; the output of attempts on nodes appears when that works again")
         self._disk_problem = problem
 
     def _check_answers(self) -> None:

@@ -76,7 +76,7 @@ def probe_strict(worktree: SandboxSupport) -> SandboxSupport:
     """Find out whether strict works: it needs what worktree needs, and a network of its own."""
     mode = SandboxMode.STRICT
     if sys.platform != "linux":
-        return SandboxSupport(mode, works=False, text="there is none but for Linux")
+        return SandboxSupport(mode, works=False, text="it exists on Linux only")
     if not worktree.works:
         return SandboxSupport(mode, works=False, text=worktree.text, hint=worktree.hint)
     return _probe_network(worktree.text)
