@@ -117,7 +117,7 @@ def list_repo_files(location: RepoLocation) -> list[str]:
 
 
 def _run_git(path: Path, *args: str) -> tuple[str, str]:
-    """Return git's output, and the first line of its error; both are empty if there is no git."""
+    """Return git's output and an empty text, or an empty text and the first line of its error; both empty without git."""
     import subprocess  # an engine knows its repository and never gets here
 
     try:

@@ -222,7 +222,7 @@ def _start_check(git: Git, commit: str) -> Iterator[Callable[[], bool | None]]:
     """Yield a function that waits for whether everything that a commit leads to exists: a ref to an incomplete one
     breaks `git gc`.
 
-    It returns None if a ref of the repository leads to the commit, which then may be another object. For "" it returns
+    It returns None if a ref of the repository leads to it, which may then be no commit. For "" it returns
     False at once.
     """
     if not commit:

@@ -49,7 +49,9 @@ class HostRule:
         return self.host == _LOCALHOST or (address is not None and address.is_loopback)
 
     def allows_address(self, address: Address) -> bool:
-        """Whether the host may have this address. A private network must be named by a name without wildcard."""
+        """Whether the host may have this address. An address in a private network is allowed only for a name without
+        wildcard.
+        """
         if self.is_local:
             return address.is_loopback
         if parse_address(self.host) == address:
