@@ -115,7 +115,9 @@ def test_a_batch_is_called_after_its_phase_or_its_first_task() -> None:
     def name(*tasks: Task, phases: tuple[Phase, ...] = ()) -> str:
         return str(describe(Script(*tasks, phases=phases, settings=Settings()))["name"])
 
-    assert name(Task("a", title="Rework the header"), Task("b", title="Fix the footer")) == "Rework the header and 1 more"
+    assert (
+        name(Task("a", title="Rework the header"), Task("b", title="Fix the footer")) == "Rework the header and 1 more"
+    )
     assert name(Task("a")) == "a"
     phases = (Phase("1", "Layout"), Phase("2", "Checkout"))
     first, second, other = Task("a", title="Dig", phase="1"), Task("b", phase="1"), Task("c", phase="2")
