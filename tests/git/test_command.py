@@ -13,7 +13,7 @@ from plait.git.command import CommandControl, Git, GitCancelledError, GitError, 
 from plait.system import processes
 from tests.support.git_repository import GitRepository
 from tests.support.guarded_remote import serve_guarded_remote
-from tests.support.waiting import TIMEOUT_SECONDS, wait_until
+from tests.support.waiting import wait_until
 
 
 @pytest.fixture(autouse=True)
@@ -100,9 +100,14 @@ def test_a_missing_password_is_an_error_at_once(git: Git, guarded_remote: str) -
 
 
 def test_a_program_that_a_command_left_behind_is_not_waited_for(git: Git, tmp_path: Path) -> None:
-    staying = f"until [ -e {tmp_path}/go ]; do sleep 0.05; done"
-    leaving = git.with_options(settings=(f"alias.leave=!({staying}) & echo done",)).with_timeout(TIMEOUT_SECONDS)
+    (tmp_path / "staying").write_text(
+        "i=0\n"
+        f"until [ -e {tmp_path}/go ] || [ $i = 1000 ]; do echo still here >&2; sleep 0.01; i=$((i + 1)); done\n"
+        f"touch {tmp_path}/ended\n"
+    )
+    leaving = git.with_options(settings=(f"alias.leave=!sh {tmp_path}/staying & echo done",))
     assert leaving.text("leave") == "done"
+    assert not (tmp_path / "ended").exists()
     (tmp_path / "go").touch()
 
 

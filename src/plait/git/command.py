@@ -434,7 +434,7 @@ def _communicate(
     began = time.monotonic()
     waits_since: float | None = None  # for a program that is to give a password
     remaining = stdin
-    read: tuple[int, int] | None = None  # how much, when it was seen to have exited
+    has_exited = False
     while True:
         try:
             out, err = process.communicate(remaining, timeout=CHECK_SECONDS)
@@ -443,11 +443,10 @@ def _communicate(
             control.raise_if_cancelled()
             now = time.monotonic()
             if process.poll() is not None:
-                out, err = error.stdout or b"", error.stderr or b""
-                if read != (len(out), len(err)):  # it may have printed something just before
-                    read = (len(out), len(err))
+                if not has_exited:
+                    has_exited = True  # it may have printed something just before
                     continue
-                # nothing more comes: a program that it left behind has its output open
+                out, err = error.stdout or b"", error.stderr or b""  # a program that it left behind has its output open
             elif now - began > timeout:
                 raise _make_timeout_error(process.pid, name, timeout) from None
             else:
