@@ -363,7 +363,9 @@ def _map_attempt_decision(context: RecordContext, decision: d.AttemptDecision) -
         case d.StepPassed():
             if decision.attempt.step is Step.VERIFY:
                 yield context.make_event(EventType.TASK_VERIFIED, task)
-        case d.AttemptEnding() | d.CommitStarted():
+        case d.AttemptEnding():
+            yield from context.make_progress_events(task)  # it may take a while to stop
+        case d.CommitStarted():
             return
         case _:
             assert_never(decision)
