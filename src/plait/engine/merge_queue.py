@@ -57,7 +57,7 @@ class MergeQueue:
         self._emit = context.emit
         self._merges: dict[str, CommandControl] = {}  # the last merge of each batch
         self._publishes: dict[str, CommandControl] = {}  # the last of each batch
-        self._restoring: set[str] = set()
+        self._restoring: dict[str, list[Callable[[], None]]] = {}  # what waits for it, by batch
 
     @cached_property
     def merger(self) -> GitBranchMerger:
@@ -121,17 +121,20 @@ class MergeQueue:
 
         Many failures at the same time start one check. A rebuild makes the merges anyway, and without some of them.
         """
-        if not batch.merges or not batch.is_branch_stable or batch.id in self._restoring:
+        if not batch.merges or not batch.is_branch_stable:
             then()
             return
-        self._restoring.add(batch.id)
+        if batch.id in self._restoring:
+            self._restoring[batch.id].append(then)
+            return
+        self._restoring[batch.id] = [then]
         head, base = batch.merges[-1].commit, batch.base
 
         def end(said: str = "") -> None:
-            self._restoring.discard(batch.id)
             if said:
                 log.write_line(f"warning: batch {batch.id}: {said}")
-            then()
+            for each in self._restoring.pop(batch.id):
+                each()
 
         def make_again(is_whole: bool) -> None:  # noqa: FBT001 - the only result of the job
             if is_whole or not batch.merges or not batch.is_branch_stable:
