@@ -35,6 +35,7 @@ from plait.store.project_files import LOCKS_FOLDER
 from plait.store.server_tokens import list_server_tokens
 from plait.store.state_claim import claim_state
 from plait.system.atomic_files import read_regular_file, replace_file
+from plait.system.decoders import decode_json
 from plait.system.flock import try_lock
 from plait.system.port_leases import DEFAULT_PORTS, PortLeases
 from plait.system.shared_state import find_shared_state_folder
@@ -107,7 +108,7 @@ def _hold_preflight_lock(
 
 def _read_passed(location: RepoLocation) -> dict[str, float]:
     try:
-        return msgspec.json.decode(read_regular_file(location.state / PASSED_FILE), type=dict[str, float])
+        return decode_json(read_regular_file(location.state / PASSED_FILE), dict[str, float])
     except (OSError, msgspec.DecodeError):
         return {}
 

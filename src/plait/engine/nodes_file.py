@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from plait.system.atomic_files import read_regular_file, replace_file
+from plait.system.decoders import decode_json
 
 if TYPE_CHECKING:
     from plait.runtime.executor import NodeStatus
@@ -50,5 +51,5 @@ def read_nodes(path: Path) -> Sequence[NodeStatus]:
     from plait.runtime.executor import NodeStatus
 
     with suppress(msgspec.DecodeError):  # or ValidationError, which is one
-        return msgspec.json.decode(data, type=tuple[NodeStatus, ...])
+        return decode_json(data, tuple[NodeStatus, ...])
     return ()

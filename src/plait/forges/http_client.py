@@ -14,6 +14,7 @@ import msgspec
 
 from plait import __version__
 from plait.forges.forge import ForgeError, is_loopback_host, redact_line
+from plait.system.decoders import decode_json
 
 T = TypeVar("T")
 
@@ -126,7 +127,7 @@ class ForgeHttpClient:
             detail = self._redact(extract_error(data))
             raise HttpRefusedError(status, detail, _parse_retry_after(status, headers, detail))
         try:
-            return msgspec.json.decode(data, type=result_type)
+            return decode_json(data, result_type)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
             detail = f"{self._host} sent an unexpected answer: {self._redact(str(error))}"
             raise HttpUnreachableError(detail, is_transient=False) from error

@@ -25,6 +25,7 @@ from plait.core.fast_dataclass import dataclass
 from plait.core.status import Category
 from plait.runtime.agent_process import run_tool, run_until_signal, write_stdout
 from plait.runtime.atomic_apply import StagedWrites
+from plait.system.decoders import decode_json
 
 REPLY_SPEC_FILE = "replying.json"
 _FAILED = 1
@@ -65,7 +66,7 @@ def _run_and_apply(argv: list[str]) -> int:
     if len(argv) < 3 or argv[1] != "--":
         _print_message("usage: python -m plait.runtime.apply_reply SPEC -- COMMAND…")
         return _FAILED
-    spec = msgspec.json.decode(Path(argv[0]).read_bytes(), type=ReplySpec)
+    spec = decode_json(Path(argv[0]).read_bytes(), ReplySpec)
     parser = load_agent(spec.agent).create_parser()
     try:
         tool = subprocess.Popen(argv[2:], stdout=subprocess.PIPE, bufsize=0)  # the agent's own words

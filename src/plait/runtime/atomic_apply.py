@@ -31,6 +31,7 @@ from plait.runtime.workspace_files import (
     decode_file,
     encode_like,
 )
+from plait.system.decoders import decode_json
 
 
 class StagedWrites:
@@ -284,7 +285,7 @@ def hash_content(data: bytes) -> str:
 def decode_layers(data: bytes) -> list[WriteLayer]:
     """Decode the layers. The agent in the workspace may have written this record, so every path is checked."""
     try:
-        layers = msgspec.json.decode(data, type=_Record).layers
+        layers = decode_json(data, _Record).layers
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise StagingError("the record of what was being written is damaged") from error
     for layer in layers:

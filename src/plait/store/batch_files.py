@@ -21,6 +21,7 @@ from plait.core.fast_dataclass import dataclass
 from plait.core.task import Task
 from plait.git.interfaces import MergeRules, WorkspaceSetup
 from plait.system.atomic_files import make_private_folder, replace_file
+from plait.system.decoders import decode_json
 from plait.system.flock import hold_lock
 from plait.system.state_paths import StateFolder
 
@@ -138,7 +139,7 @@ def write_batch_environment(folder: StateFolder, batch: str, environment: Mappin
 
 def read_batch_inputs(folder: StateFolder, batch: str) -> BatchInputs:
     try:
-        return msgspec.json.decode((folder.batch(batch) / INPUTS_FILE).read_bytes(), type=BatchInputs)
+        return decode_json((folder.batch(batch) / INPUTS_FILE).read_bytes(), BatchInputs)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BatchInputsError(
             f"can't read the files of batch {batch}: {error}",
@@ -158,7 +159,7 @@ def read_batch_environment(folder: StateFolder, batch: str) -> dict[str, str]:
 
 def read_environment_file(path: Path) -> dict[str, str]:
     """Read an environment; raises OSError and DecodeError."""
-    pairs = msgspec.json.decode(path.read_bytes(), type=list[tuple[bytes, bytes]])
+    pairs = decode_json(path.read_bytes(), list[tuple[bytes, bytes]])
     return {os.fsdecode(name): os.fsdecode(value) for name, value in pairs}
 
 

@@ -28,6 +28,7 @@ from plait.store.batch_files import (
     read_environment_file,
 )
 from plait.system.atomic_files import create_file, make_private_folder, read_private_file, replace_file
+from plait.system.decoders import decode_json
 from plait.system.flock import try_lock
 from plait.system.state_paths import StateFolder
 
@@ -148,7 +149,7 @@ def delete_environments(path: Path, known: tuple[int, int] | None) -> None:
 def _build_redactor(path: Path) -> Redactor:
     tasks: tuple[Iterable[tuple[str, str]], ...] = ()
     with suppress(OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        inputs = msgspec.json.decode((path / INPUTS_FILE).read_bytes(), type=BatchInputs)
+        inputs = decode_json((path / INPUTS_FILE).read_bytes(), BatchInputs)
         tasks = tuple(task.env for task in inputs.tasks)
     return build_redactor(os.environ, *(environment.items() for environment in _read_environments(path)), *tasks)
 
@@ -171,7 +172,7 @@ def _read_whole_environment(file: Path) -> dict[str, str]:
 
 def _read_fingerprints(path: Path) -> tuple[Fingerprint, ...]:
     with suppress(OSError, msgspec.DecodeError):
-        return msgspec.json.decode((path / FINGERPRINTS_FILE).read_bytes(), type=tuple[Fingerprint, ...])
+        return decode_json((path / FINGERPRINTS_FILE).read_bytes(), tuple[Fingerprint, ...])
     return ()
 
 

@@ -7,7 +7,6 @@ raises `VERSION` and adds one upcaster, which converts the plain JSON of the ver
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cache
 from typing import Any, cast
 
 import msgspec
@@ -15,6 +14,7 @@ import msgspec
 from plait.core import decisions, reports, requests
 from plait.core.errors import WorldError
 from plait.core.events import Event, Record
+from plait.system.decoders import decode_json
 
 VERSION = 11
 
@@ -152,11 +152,6 @@ class RecordLine(msgspec.Struct, frozen=True):
     event: msgspec.Raw
 
 
-@cache
-def _decoder(kind: str) -> msgspec.json.Decoder[Event]:
-    return msgspec.json.Decoder(EVENT_TYPES[kind])
-
-
 def kind_of(event: Event) -> str:
     return _KINDS_BY_TYPE[type(event)]
 
@@ -182,7 +177,7 @@ def decode_event(
     try:
         if version < newest:
             kind, data = _upcast(kind, data, version, upcasters, newest)
-        return _decoder(kind).decode(data)
+        return decode_json(data, EVENT_TYPES[kind])
     except KeyError as error:
         raise UnreadableEventError(f"no record of kind {kind!r} is known (record format {version})") from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -203,7 +198,7 @@ def encode_record(record: Record) -> bytes:
 
 def decode_record(line: bytes) -> Record:
     try:
-        read = msgspec.json.decode(line, type=RecordLine)
+        read = decode_json(line, RecordLine)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise UnreadableEventError(f"not a record: {error}") from error
     return Record(read.seq, read.at, decode_event(read.kind, bytes(cast("bytes", read.event)), read.v))

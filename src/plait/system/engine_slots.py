@@ -24,6 +24,7 @@ import msgspec
 
 from plait.core.fast_dataclass import dataclass
 from plait.system.atomic_files import make_private_folder, open_regular_file
+from plait.system.decoders import decode_json
 from plait.system.flock import flock_nowait, is_same_file
 from plait.system.processes import boot_id, start_time
 
@@ -279,7 +280,7 @@ def _is_unlocked(fd: int) -> bool:
 
 def _read_entry(fd: int) -> EngineEntry | None:
     try:
-        return msgspec.json.decode(os.pread(fd, MAX_BYTES, 0), type=EngineEntry)
+        return decode_json(os.pread(fd, MAX_BYTES, 0), EngineEntry)
     except DECODE_ERRORS:
         return None
 

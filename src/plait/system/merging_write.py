@@ -28,6 +28,7 @@ from plait.sources.status_changes import Rewrite
 from plait.sources.text import decode, encode, find_ancestor, merge_texts
 from plait.system import file_exchange
 from plait.system.atomic_files import fsync_path
+from plait.system.decoders import decode_msgpack
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +168,7 @@ def recover_leftover(target: TargetFile) -> Leftover | None:
 
 def _read_intent(target: TargetFile) -> tuple[Path, NewVersion] | None:
     try:
-        intent = msgspec.msgpack.decode(target.intent.read_bytes(), type=_Intent)
+        intent = decode_msgpack(target.intent.read_bytes(), _Intent)
     except (FileNotFoundError, msgspec.DecodeError):  # it is written completely or not at all; ignore a damaged one
         return None
     version = NewVersion(decode(intent.text), tuple(map(decode, intent.places)), intent.carries)

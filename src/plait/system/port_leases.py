@@ -17,6 +17,7 @@ import msgspec
 from plait.core.fast_dataclass import dataclass
 from plait.system import engine_slots
 from plait.system.atomic_files import create_file, make_private_folder, read_regular_file, replace_file
+from plait.system.decoders import decode_json
 
 BLOCK_SIZE = 10
 DEFAULT_PORTS = range(20000, 30000)
@@ -158,7 +159,7 @@ class PortLeases:
 
     def _read(self, name: str) -> PortLease | None:
         try:
-            return msgspec.json.decode(read_regular_file(self._folder / name), type=PortLease)
+            return decode_json(read_regular_file(self._folder / name), PortLease)
         except (OSError, *engine_slots.DECODE_ERRORS):
             return None
 

@@ -15,6 +15,7 @@ import msgspec
 from plait.core.fast_dataclass import dataclass
 from plait.system import engine_slots
 from plait.system.atomic_files import read_regular_file, replace_file
+from plait.system.decoders import decode_json
 from plait.system.engine_slots import EngineRegistry, OtherEngine, SharedLock
 from plait.system.port_leases import DEFAULT_PORTS, PortLeases
 
@@ -189,12 +190,12 @@ def _decode_refusals(data: bytes) -> list[ProviderRefusal]:
     """Decode the refusals, and skip entries that cannot be decoded."""
     refusals: list[ProviderRefusal] = []
     try:
-        raws = msgspec.json.decode(data, type=list[msgspec.Raw])
+        raws = decode_json(data, list[msgspec.Raw])
     except engine_slots.DECODE_ERRORS:
         return []
     for raw in raws:
         try:
-            refusals.append(msgspec.json.decode(raw, type=ProviderRefusal))
+            refusals.append(decode_json(raw, ProviderRefusal))
         except engine_slots.DECODE_ERRORS:
             continue
     return refusals

@@ -30,6 +30,7 @@ from plait.core.fast_dataclass import dataclass
 from plait.runtime.ray.cluster import Call, Cluster, ClusterNode
 from plait.runtime.ray.connections import compare_versions
 from plait.runtime.ray.gateway import find_root
+from plait.system.decoders import decode_json
 from plait.system.own_folder import find_risk
 from plait.system.sensors import MachineSensors
 
@@ -86,7 +87,7 @@ def _describe_node(
         hint = "Check the node with: ray status; it may have no free worker."
         return [problem(node.name, f"it did not answer within {TIMEOUT_SECONDS:.0f} seconds", hint)]
     try:
-        findings = msgspec.json.decode(cluster.get(call), type=NodeFindings)
+        findings = decode_json(cluster.get(call), NodeFindings)
     except (PlaitError, msgspec.DecodeError) as error:
         return [problem(node.name, f"it can't be checked: {error}")]
     clock = _check_clock(findings.clock, sent_at, answered_at)

@@ -25,6 +25,7 @@ from plait.runtime.agent_process import EventReporter, JobError, run_until_signa
 from plait.runtime.contest_referee.candidates import CandidateWorkspace, score_candidate
 from plait.runtime.contest_referee.judge import JudgePanel
 from plait.runtime.sandbox.child_sandboxes import ChildSandboxes
+from plait.system.decoders import decode_json
 
 _FAILED = 1
 _MAX_DIFF_BYTES = 4 << 20  # bytes of a change that the judge's prompt may contain
@@ -81,7 +82,7 @@ def main(argv: Sequence[str]) -> int:
 
 def _read_spec(file: Path) -> RefereeSpec:
     try:
-        return msgspec.json.decode(file.read_bytes(), type=RefereeSpec)
+        return decode_json(file.read_bytes(), RefereeSpec)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         message = f"what is to be chosen from can't be read from {file}: {error}"
         raise JobError(message, Category.USAGE) from error

@@ -46,6 +46,7 @@ from plait.runtime.termination import GracePeriods
 from plait.runtime.worker_pool import WorkerPool
 from plait.system import log
 from plait.system.atomic_files import make_private_folder, replace_file
+from plait.system.decoders import decode_json
 from plait.system.disk import remove_tree
 from plait.system.processes import read_boot_clock
 from plait.system.state_paths import StateFolder
@@ -275,7 +276,7 @@ class EngineSpace:
     def _adopt_all(self) -> None:
         """Adopt the attempts of the service that ran on this node before."""
         try:
-            kept = msgspec.json.decode((self.root / ATTEMPTS_FILE).read_bytes(), type=list[_Kept])
+            kept = decode_json((self.root / ATTEMPTS_FILE).read_bytes(), list[_Kept])
         except (OSError, msgspec.MsgspecError):
             return
         for each in kept:

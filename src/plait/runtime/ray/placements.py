@@ -14,6 +14,7 @@ from plait.core.fast_dataclass import dataclass
 from plait.core.task import Attempt
 from plait.runtime.executor import DEFAULT_LIMITS, ExitedProcess, LostProcess, ProbeResult, RunningProcess
 from plait.system.atomic_files import make_private_folder, replace_file
+from plait.system.decoders import decode_json
 from plait.system.state_paths import StateFolder
 
 _FILE = "node.json"
@@ -115,6 +116,6 @@ def _read_all(folder: Path, pattern: str) -> Iterator[Placement]:
 
 def _read(path: Path) -> Placement | None:
     try:
-        return msgspec.json.decode(path.read_bytes(), type=Placement)
+        return decode_json(path.read_bytes(), Placement)
     except (OSError, msgspec.MsgspecError):
         return None

@@ -321,7 +321,9 @@ def decode(data: bytes, kind: type[T]) -> T:
     """Decode a node's answer. Raises WorldError."""
     import msgspec
 
+    from plait.system.decoders import decode_msgpack
+
     try:
-        return msgspec.msgpack.decode(data, type=kind)
+        return decode_msgpack(data, kind)
     except (msgspec.DecodeError, msgspec.ValidationError) as error:
         raise WorldError(f"a node's answer can't be read: {error}") from error

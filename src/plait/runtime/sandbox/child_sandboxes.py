@@ -22,6 +22,7 @@ from plait.core.settings import SandboxMode
 from plait.git.worktrees.metadata import read_gitdir_link
 from plait.runtime.executor import AttemptSpec
 from plait.system.atomic_files import write_private_file
+from plait.system.decoders import decode_json
 from plait.system.state_paths import AttemptFolder
 
 
@@ -57,7 +58,7 @@ class ChildSandboxes:
             data = AttemptFolder(attempt_folder).child_sandboxes.read_bytes()
         except FileNotFoundError:
             return None
-        return msgspec.json.decode(data, type=cls)
+        return decode_json(data, cls)
 
     @contextmanager
     def confine(self, workspace: Path, folder: Path) -> Iterator[ConfinedChild]:
